@@ -18,7 +18,7 @@ from raidtui.host.probe import probe_signatures, wiped_types
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.stack import cache_facts
 from raidtui.model.disk import Disk, contents_value, identity_number
-from raidtui.model.plan import Fact, FactKind
+from raidtui.model.fact import Fact, FactKind
 from raidtui.view.units import SECTOR_BYTES, binary_size, counted
 
 _PATIENCE_S, _PACE_S = 5.0, 0.1

@@ -8,7 +8,7 @@ from raidtui.host.block import BLOCK
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.trial_traces import rules_mark
 from raidtui.host.udev import DATA, parse_udev_entry
-from raidtui.model.plan import FactKind
+from raidtui.model.fact import FactKind
 
 _NULL = "c1:3"
 """udev's name of /dev/null (Documentation/admin-guide/devices.txt)."""

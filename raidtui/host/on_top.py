@@ -6,7 +6,7 @@ import json
 
 from raidtui.host.readers.host_reader import HostReader, whole_number
 from raidtui.model.answer import Answer, AnswerKind, known
-from raidtui.model.plan import FactKind
+from raidtui.model.fact import FactKind
 
 _ACTIVITY = frozenset({"active", "inactive"})
 _TOOL_S = 10.0

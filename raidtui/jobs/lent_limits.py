@@ -23,7 +23,8 @@ from raidtui.jobs.lock import process_of, started_s
 from raidtui.jobs.runner import do_step, is_same_subject
 from raidtui.jobs.state_files import own_folder, write_synced
 from raidtui.jobs.undo_record import RECORD, UndoEntry, UndoPlace, UndoRecord, limit_word
-from raidtui.model.plan import Fact, FactKind, Plan, Step, Write
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Plan, Step, Write
 
 _MIN, _MAX = "sync_speed_min", "sync_speed_max"
 _HIGHEST = 1 << 31

@@ -9,7 +9,8 @@ from raidtui.jobs.lock import JobError
 from raidtui.jobs.runner import first_trouble, holds
 from raidtui.jobs.states import NO_WAY_BACK
 from raidtui.jobs.store import Job
-from raidtui.model.plan import Fact, FactKind, Plan
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Plan
 
 
 def refuse_late(reader: HostReader, job: Job, plan: Plan) -> None:

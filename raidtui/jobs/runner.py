@@ -20,8 +20,9 @@ from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs.host_writer import HostWriter, replace_file
 from raidtui.jobs.journal import Journal
+from raidtui.model.fact import Fact
 from raidtui.model.knob import same_value
-from raidtui.model.plan import Fact, Plan, PutFile, RunTool, Step, WaitUntil, Write
+from raidtui.model.plan import Plan, PutFile, RunTool, Step, WaitUntil, Write
 from raidtui.view.units import SECTOR_BYTES, binary_size
 
 

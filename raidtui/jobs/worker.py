@@ -28,7 +28,8 @@ from raidtui.jobs.states import CANCEL_EVENT, JobState
 from raidtui.jobs.store import Job
 from raidtui.jobs.undo_record import UndoRecord, done_by_job, keeps_values, record_path
 from raidtui.jobs.undoing import Undoing
-from raidtui.model.plan import FactKind, Harm, Plan, Step
+from raidtui.model.fact import FactKind
+from raidtui.model.plan import Harm, Plan, Step
 from raidtui.model.step_rules import step_trouble
 
 _END_S, _END_PACE_S = 2.0, 0.05

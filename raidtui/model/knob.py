@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
-from raidtui.model.plan import Fact
+from raidtui.model.fact import Fact
 from raidtui.model.smart import ErrorRecovery
 from raidtui.model.stack import CacheState
 

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from raidtui.model.fact import FactKind
 from raidtui.model.knob_table import OUR_FILES
-from raidtui.model.plan import FactKind, Harm, Plan, PutFile, RunTool, Step, WaitUntil, Write
+from raidtui.model.plan import Harm, Plan, PutFile, RunTool, Step, WaitUntil, Write
 
 TOOLS = frozenset({
     "blkdiscard", "blockdev", "btrfs", "chmod", "cmp", "cp", "cryptsetup", "dd", "ddrescue", "dmsetup",

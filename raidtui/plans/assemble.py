@@ -5,7 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from raidtui.model.array import Array
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, RunTool, Step
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.reshape_place import reading_note
 from raidtui.model.survey import Superblock, Survey
 from raidtui.plans.target import needs_root, refuse_name

@@ -5,18 +5,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from raidtui.model.array import Array
+from raidtui.model.fact import Fact, FactKind
 from raidtui.model.levels import PARITY_LEVELS
-from raidtui.model.plan import (
-    Fact,
-    FactKind,
-    Harm,
-    NothingToDo,
-    Plan,
-    Refusal,
-    RefusalCode,
-    RunTool,
-    Step,
-)
+from raidtui.model.plan import Harm, NothingToDo, Plan, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.manage import refuse_array
 from raidtui.plans.stop import WRITABLE, switch_step

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from raidtui.model.disk import Disk, Use, contents_value
-from raidtui.model.plan import Fact, FactKind, Loss, RunTool, Step
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Loss, RunTool, Step
 from raidtui.model.survey import Device, Superblock, Survey
 
 _TABLES = {"gpt": "GPT", "dos": "MBR"}

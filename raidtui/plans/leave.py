@@ -8,18 +8,9 @@ from msgspec.structs import replace
 
 from raidtui.model.array import Array, Member
 from raidtui.model.bad_blocks import lost
+from raidtui.model.fact import Fact, FactKind
 from raidtui.model.geometry import loss_sentence
-from raidtui.model.plan import (
-    Fact,
-    FactKind,
-    Harm,
-    Loss,
-    NothingToDo,
-    Plan,
-    Refusal,
-    RefusalCode,
-    RunTool,
-)
+from raidtui.model.plan import Harm, Loss, NothingToDo, Plan, Refusal, RefusalCode, RunTool
 from raidtui.model.survey import Survey
 from raidtui.plans.candidates import is_given_up, refuse_needed, word_of
 from raidtui.plans.contents import array_words, device_facts

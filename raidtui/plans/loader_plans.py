@@ -9,7 +9,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from raidtui.model.boot import BootFacts, Esp
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, RunTool, Step
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.target import needs_root
 

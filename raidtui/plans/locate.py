@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from raidtui.model.disk import disk_number
-from raidtui.model.plan import Fact, FactKind, Plan, Refusal, RunTool, Step
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Plan, Refusal, RunTool, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.target import needs_root
 

@@ -12,9 +12,10 @@ from msgspec.structs import replace
 
 from raidtui.model.array import Array, Member
 from raidtui.model.bad_blocks import lost, only_holders
+from raidtui.model.fact import Fact, FactKind
 from raidtui.model.geometry import losses_left
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS
-from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, RunTool, Step, WaitUntil
+from raidtui.model.plan import Refusal, RefusalCode, RunTool, Step, WaitUntil
 from raidtui.model.refuse_silence import refuse_silence
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.contents import device_facts, same_disk

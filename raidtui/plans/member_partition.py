@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from raidtui.model.answer import known
 from raidtui.model.array import Array
 from raidtui.model.disk import Disk
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RunTool, Step
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Harm, Plan, Refusal, RunTool, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import refuse_device, refuse_old_arrays
 from raidtui.plans.contents import device_facts, losses_of, wipe_steps

@@ -6,7 +6,8 @@ import hashlib
 import itertools
 import re
 
-from raidtui.model.plan import Fact, FactKind, PutFile, RunTool, Step
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import PutFile, RunTool, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.target import stored_name
 

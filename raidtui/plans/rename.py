@@ -15,17 +15,8 @@ from msgspec.structs import replace
 
 from raidtui.model.array import Array
 from raidtui.model.array_sync import Phase
-from raidtui.model.plan import (
-    Fact,
-    FactKind,
-    Harm,
-    NothingToDo,
-    Plan,
-    Refusal,
-    RefusalCode,
-    RunTool,
-    Step,
-)
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Harm, NothingToDo, Plan, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.manage import refuse_detached
 from raidtui.plans.persist import conf_steps, file_steps, own_lines, readable

@@ -8,14 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import takewhile
 
-from raidtui.model.plan import (
-    Fact,
-    FactKind,
-    Harm,
-    Plan,
-    RunTool,
-    Step,
-)
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Harm, Plan, RunTool, Step
 from raidtui.plans.persist import readable
 from raidtui.view.text import visible
 

@@ -5,17 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from raidtui.model.array import Array
-from raidtui.model.plan import (
-    Fact,
-    FactKind,
-    Harm,
-    NothingToDo,
-    Plan,
-    Refusal,
-    RefusalCode,
-    RunTool,
-    Step,
-)
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Harm, NothingToDo, Plan, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.reshape_words import stands_unguarded
 from raidtui.model.survey import Survey
 from raidtui.plans.sync import refuse_interrupting

@@ -12,7 +12,8 @@ import pytest
 from raidtui.app.cli import build_parser
 from raidtui.jobs.plan_file import PlanFile
 from raidtui.jobs.states import FINAL
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, RefusalCode, Step
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Harm, Plan, RefusalCode, Step
 from tests.places import HOUSE
 
 TEXT = (HOUSE / "docs" / "plans.md").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from raidtui.host.block import read_appearance
 from raidtui.host.facts import kernel_name, why_not
 from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import output_path
-from raidtui.model.plan import Fact, FactKind
+from raidtui.model.fact import Fact, FactKind
 from tests.hosts.trees import host_tree, inactive, raid1, raid5, raid10
 
 DATA, ROOT, MEDIA = raid10(), raid1(members=("sde2", "sdf2")), inactive(raid5(failed=()))

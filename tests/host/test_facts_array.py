@@ -6,7 +6,7 @@ import pytest
 
 from raidtui.host.facts import why_not
 from raidtui.host.readers.memory_reader import MemoryReader
-from raidtui.model.plan import Fact, FactKind
+from raidtui.model.fact import Fact, FactKind
 
 MD = "/sys/class/block/md127/md"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from raidtui.host.knobs.disk_knobs import default_read_ahead, kind_of, ncq_depth
+from raidtui.model.fact import Fact, FactKind
 from raidtui.model.knob import By, ChangedValue, Value
-from raidtui.model.plan import Fact, FactKind
 from tests.hosts.specs import raid0, raid5
 from tests.hosts.tune_host import BLOCK, TuneHost, parity, udev
 

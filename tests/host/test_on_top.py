@@ -7,7 +7,7 @@ import pytest
 from raidtui.host.facts import why_not
 from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import output_path
-from raidtui.model.plan import Fact, FactKind
+from raidtui.model.fact import Fact, FactKind
 
 ARRAY, VOLUME = "/dev/md/127", "vg127/data"
 EXTENTS = ("pvs", "--noheadings", "--nosuffix", "--units", "b", "--options", "pe_start", ARRAY)

@@ -18,7 +18,7 @@ from raidtui.host.openers import open_words
 from raidtui.host.readers.folder_reader import FolderReader
 from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.reading import read_survey
-from raidtui.model.plan import Fact, FactKind
+from raidtui.model.fact import Fact, FactKind
 from tests.hosts.trees import host_tree, snapshot_of
 
 NODE = "/sys/class/block"

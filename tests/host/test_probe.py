@@ -10,7 +10,7 @@ from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import output_path
 from raidtui.model.answer import AnswerKind
 from raidtui.model.disk import Use
-from raidtui.model.plan import Fact, FactKind
+from raidtui.model.fact import Fact, FactKind
 
 BLKID = output_path(("blkid", "--probe", "--output", "export", "/dev/sda"))
 WIPEFS = output_path(("wipefs", "--no-act", "--noheadings", "/dev/sda"))

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.plan_file import PlanFile, load_plan, save_plan
-from raidtui.model.plan import Fact, FactKind, Harm, Loss, Plan, PutFile, RunTool, WaitUntil, Write
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Harm, Loss, Plan, PutFile, RunTool, WaitUntil, Write
 from tests.places import FIXTURES
 
 UUID = "8d0b1f2a:11111111:22222222:33333333"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from raidtui.jobs.runner import reads_so
-from raidtui.model.plan import Fact, FactKind, PutFile, RunTool, Write
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import PutFile, RunTool, Write
 from tests.features.bench.host import BLOCK, Host
 
 UUID = "8d0b1f2a:11111111:22222222:33333333"

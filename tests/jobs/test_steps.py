@@ -15,7 +15,8 @@ from raidtui.host.readers.simulated_reader import SimulatedReader
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs import runner
 from raidtui.jobs.runner import do_step, first_trouble, holds
-from raidtui.model.plan import Fact, FactKind, PutFile, RunTool, Write
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import PutFile, RunTool, Write
 
 ACTION = "/sys/class/block/md127/md/sync_action"
 IDLE = Fact(kind=FactKind.TEXT, subject=ACTION, value="idle")

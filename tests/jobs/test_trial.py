@@ -7,7 +7,8 @@ import pytest
 from raidtui.host.readers.simulated_reader import SimulatedReader
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs.runner import discarded, do_step, trial_sentence
-from raidtui.model.plan import Fact, FactKind, RunTool
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import RunTool
 
 ARGV = ("fstrim", "--verbose", "/srv")
 TRIMMED = "/srv: 1.1 GiB (1181116006 bytes) trimmed\n"

@@ -27,7 +27,8 @@ from raidtui.jobs.states import entry_text
 from raidtui.jobs.store import Job
 from raidtui.jobs.undo_record import UndoRecord, WrittenValue
 from raidtui.jobs.worker import Worker, work_on
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, PutFile, RunTool, Step, WaitUntil, Write
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Harm, Plan, PutFile, RunTool, Step, WaitUntil, Write
 
 PATHS = ("/sys/a", "/sys/b", "/sys/c")
 A, B, C = PATHS

@@ -10,18 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 import raidtui
-from raidtui.model.plan import (
-    Fact,
-    FactKind,
-    Harm,
-    Loss,
-    Plan,
-    PutFile,
-    RunTool,
-    Step,
-    WaitUntil,
-    Write,
-)
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Harm, Loss, Plan, PutFile, RunTool, Step, WaitUntil, Write
 from raidtui.model.step_rules import TOOLS, destroyed_devices, is_tune_undo, judged, step_trouble
 
 SOURCE = Path(raidtui.__file__).parent

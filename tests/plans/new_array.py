@@ -6,7 +6,8 @@ from typing import Any
 
 from raidtui.model.answer import known
 from raidtui.model.disk import Disk, Use
-from raidtui.model.plan import Fact, FactKind, Plan, Refusal
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.create.create_plan import plan_create
 from raidtui.plans.create.create_request import CreateRequest

@@ -7,7 +7,8 @@ from typing import Any
 from raidtui.model.answer import Answer, AnswerKind, known
 from raidtui.model.array import Array
 from raidtui.model.disk import Use, contents_value
-from raidtui.model.plan import Fact, FactKind, Plan, Refusal, RunTool, Step
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Plan, Refusal, RunTool, Step
 from raidtui.model.survey import Device, Superblock, Survey
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import COMPONENT_KIB, ArraySpec

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from raidtui.model.disk import Use
-from raidtui.model.plan import Fact, FactKind, Plan, Refusal, RefusalCode
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Superblock
 from raidtui.plans.assemble import StoppedArray, start_methods, stopped_arrays
 from raidtui.plans.whole import StaleMember, refuse_start, standing

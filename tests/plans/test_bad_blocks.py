@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidtui.model.plan import FactKind
+from raidtui.model.fact import FactKind
 from raidtui.plans.leave import plan_fail, plan_remove, plan_zero_superblock
 from raidtui.plans.repair import plan_add, plan_replace
 from tests.hosts.specs import raid1, raid10

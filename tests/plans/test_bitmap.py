@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.model.plan import FactKind, Harm, Plan, RunTool, Step
+from raidtui.model.fact import FactKind
+from raidtui.model.plan import Harm, Plan, RunTool, Step
 from raidtui.plans.bitmap import plan_bitmap
 from tests.hosts.specs import ArraySpec, Syncing, raid0, raid5, raid10
 from tests.plans.running import fact, first, host, planned, refused

@@ -10,8 +10,9 @@ from raidtui.features.tune.session import Tuner
 from raidtui.host.stack.bcache_files import bcache_bytes, bcache_text
 from raidtui.host.stack.cache_facts import FACT_READERS
 from raidtui.host.tools import output_path
+from raidtui.model.fact import FactKind
 from raidtui.model.knob import By, KnobScope, Subject, Tuning
-from raidtui.model.plan import FactKind, Harm, NothingToDo, Plan, Refusal, RefusalCode
+from raidtui.model.plan import Harm, NothingToDo, Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
 from raidtui.plans.shell_script import shell_script

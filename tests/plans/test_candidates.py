@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from raidtui.model.answer import Answer, AnswerKind, known
 from raidtui.model.disk import Use
-from raidtui.model.plan import FactKind, Plan, Refusal, RefusalCode, RunTool
+from raidtui.model.fact import FactKind
+from raidtui.model.plan import Plan, Refusal, RefusalCode, RunTool
 from raidtui.model.refuse_silence import AGAIN
 from raidtui.model.survey import Device, Reference, Superblock, Survey
 from raidtui.plans.candidates import refuse_device, refuse_needed, refuse_old_arrays

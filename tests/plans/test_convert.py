@@ -11,13 +11,8 @@ from raidtui.features.reshape.plan.backup_place import BackupPlace
 from raidtui.features.reshape.plan.convert_plan import plan_convert
 from raidtui.features.reshape.plan.convert_stages import ConvertRequest
 from raidtui.features.reshape.plan.grow_plan import GrowOptions, plan_grow
-from raidtui.model.plan import (
-    FactKind,
-    Plan,
-    Refusal,
-    RunTool,
-    Write,
-)
+from raidtui.model.fact import FactKind
+from raidtui.model.plan import Plan, Refusal, RunTool, Write
 from raidtui.model.survey import Survey
 from raidtui.plans.shell_script import plan_sentences, shell_script
 from tests.hosts.specs import ArraySpec, Syncing, inactive, raid0, raid1, raid5, raid6, raid10

@@ -8,7 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.disk import Use
-from raidtui.model.plan import FactKind, Harm, Plan, PutFile, Refusal, RunTool, Step
+from raidtui.model.fact import FactKind
+from raidtui.model.plan import Harm, Plan, PutFile, Refusal, RunTool, Step
 from raidtui.model.survey import Device, Superblock, Survey
 from raidtui.plans.create import create_plan as create
 from raidtui.plans.create.create_request import CreateRequest, canonical_level

@@ -5,14 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.model.plan import (
-    Fact,
-    FactKind,
-    Harm,
-    Plan,
-    Refusal,
-    RunTool,
-)
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Harm, Plan, Refusal, RunTool
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.leave import plan_fail, plan_remove
 from raidtui.plans.re_add import plan_re_add

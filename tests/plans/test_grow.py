@@ -12,14 +12,8 @@ from raidtui.features.reshape.plan.backup_place import BackupPlace
 from raidtui.features.reshape.plan.grow_plan import GrowOptions, plan_grow, plan_grow_size
 from raidtui.features.reshape.plan.grow_shape import Direction, GrowShape, Room, least_move, towards
 from raidtui.model.disk import Use
-from raidtui.model.plan import (
-    FactKind,
-    Harm,
-    Plan,
-    Refusal,
-    RunTool,
-    WaitUntil,
-)
+from raidtui.model.fact import FactKind
+from raidtui.model.plan import Harm, Plan, Refusal, RunTool, WaitUntil
 from raidtui.model.survey import Device, Survey
 from tests.hosts.specs import ArraySpec, Syncing, raid0, raid1, raid5, raid10
 from tests.plans.new_array import device

@@ -13,7 +13,8 @@ from raidtui.features.reshape.plan.grow_shape import GrowShape
 from raidtui.features.reshape.plan.grow_stages import refuse_reshape
 from raidtui.model.answer import known
 from raidtui.model.disk import Disk, Use
-from raidtui.model.plan import FactKind, Refusal
+from raidtui.model.fact import FactKind
+from raidtui.model.plan import Refusal
 from raidtui.model.survey import Survey
 from tests.hosts.specs import raid5
 from tests.plans.new_array import device

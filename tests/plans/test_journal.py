@@ -14,7 +14,8 @@ from raidtui.features.reshape.plan.journal_plan import around_policy, plan_journ
 from raidtui.features.reshape.plan.shrink_plan import plan_shrink
 from raidtui.model.answer import known
 from raidtui.model.disk import Use
-from raidtui.model.plan import FactKind, Harm, Plan, Refusal
+from raidtui.model.fact import FactKind
+from raidtui.model.plan import Harm, Plan, Refusal
 from raidtui.model.survey import Device, Survey
 from tests.hosts.specs import ArraySpec, Syncing, raid1, raid5, raid6
 from tests.plans.new_array import device

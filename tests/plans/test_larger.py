@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from raidtui.features.reshape.plan.grow_plan import GrowOptions
 from raidtui.features.reshape.plan.size_plan import plan_larger
 from raidtui.model.disk import Use
-from raidtui.model.plan import FactKind, Harm, Plan, Refusal
+from raidtui.model.fact import FactKind
+from raidtui.model.plan import Harm, Plan, Refusal
 from raidtui.model.survey import Survey
 from tests.hosts.specs import ArraySpec, raid0, raid5
 from tests.plans.new_array import device

@@ -8,7 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.boot import BootFacts, BootSector, EfiEntry, Esp
-from raidtui.model.plan import FactKind, Harm
+from raidtui.model.fact import FactKind
+from raidtui.model.plan import Harm
 from raidtui.plans.loader_plans import plan_loader
 from tests.plans.running import fact, host, planned, refused
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.model.plan import FactKind, Plan, RunTool, Step
+from raidtui.model.fact import FactKind
+from raidtui.model.plan import Plan, RunTool, Step
 from raidtui.model.survey import Device
 from raidtui.plans.locate import plan_locate, slot_of, which_disk
 from tests.plans.new_array import device

@@ -6,11 +6,8 @@ import hashlib
 
 import pytest
 
-from raidtui.model.plan import (
-    FactKind,
-    PutFile,
-    RunTool,
-)
+from raidtui.model.fact import FactKind
+from raidtui.model.plan import PutFile, RunTool
 from raidtui.plans.create.create_request import Below, Geometry, OnTop
 from raidtui.plans.create.file_system import geometry, on_top_notes, on_top_steps, refuse_on_top
 from raidtui.plans.shell_script import shell_script

@@ -8,7 +8,8 @@ import pytest
 
 from raidtui.model.answer import known
 from raidtui.model.disk import Disk
-from raidtui.model.plan import Fact, FactKind, RunTool, Step
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import RunTool, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.create.create_request import Below, Geometry, OnTop
 from raidtui.plans.create.file_system import on_top_notes, on_top_steps, refuse_on_top

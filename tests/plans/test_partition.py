@@ -6,7 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.disk import Use
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RunTool
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Harm, Plan, Refusal, RunTool
 from raidtui.plans.create.partition import plan_on_disks
 from raidtui.plans.member_partition import RAID_TYPE, partition_name, partition_of
 from tests.plans.new_array import FOUR, GIB, device, plan, request, survey

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidtui.model.plan import Fact, FactKind, PutFile, RunTool
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import PutFile, RunTool
 from raidtui.plans.persist import (
     array_line,
     conf_freed,

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.model.plan import FactKind, Harm, Plan, RunTool, Step
+from raidtui.model.fact import FactKind
+from raidtui.model.plan import Harm, Plan, RunTool, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.persist import array_line, conf_steps, file_steps
 from raidtui.plans.rename import plan_rename

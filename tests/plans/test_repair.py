@@ -6,7 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.disk import Use
-from raidtui.model.plan import FactKind, Harm, Loss, Plan, RunTool, Step, WaitUntil
+from raidtui.model.fact import FactKind
+from raidtui.model.plan import Harm, Loss, Plan, RunTool, Step, WaitUntil
 from raidtui.model.survey import Device
 from raidtui.plans.leave import plan_fail, plan_remove, plan_zero_superblock
 from raidtui.plans.manage import undo_add_spare, undo_replace

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.model.plan import FactKind, RunTool
+from raidtui.model.fact import FactKind
+from raidtui.model.plan import RunTool
 from raidtui.plans.manage import undo_add_spare, undo_replace
 from raidtui.plans.target import array_step
 from tests.hosts.specs import raid10

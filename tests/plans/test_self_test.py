@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from raidtui.features.wear.plan_self_test import plan_abort_self_test, plan_self_test
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, RunTool
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode, RunTool
 from raidtui.model.self_test import RunningSelfTest, SelfTestKind, SelfTests
 from raidtui.model.smart import NoReading, SmartReading, Unread
 from raidtui.model.snapshot import Snapshot

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, PutFile, RunTool, Write
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Harm, Plan, PutFile, RunTool, Write
 from raidtui.plans.shell_script import plan_sentences, shell_script
 
 NASTY = (

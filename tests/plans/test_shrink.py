@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from raidtui.features.reshape.plan.shrink_plan import plan_shrink, plan_shrink_size
 from raidtui.model.disk import Use
-from raidtui.model.plan import FactKind, Refusal
+from raidtui.model.fact import FactKind
+from raidtui.model.plan import Refusal
 from raidtui.model.survey import Survey
 from tests.hosts.specs import ArraySpec, raid0, raid1, raid5, raid6, raid10
 from tests.plans.running import fact, first, planned, refused

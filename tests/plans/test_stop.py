@@ -8,7 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.disk import Use
-from raidtui.model.plan import FactKind, Harm, Plan, RunTool, Step
+from raidtui.model.fact import FactKind
+from raidtui.model.plan import Harm, Plan, RunTool, Step
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.assemble import plan_assemble

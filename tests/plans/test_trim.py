@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from raidtui.model.plan import FactKind, RunTool
+from raidtui.model.fact import FactKind
+from raidtui.model.plan import RunTool
 from raidtui.model.survey import Device
 from raidtui.plans.create.create_request import Below, Geometry, OnTop
 from raidtui.plans.create.file_system import (

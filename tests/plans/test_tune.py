@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from raidtui.model.fact import Fact, FactKind
 from raidtui.model.knob import Tuning
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, Step, Write
+from raidtui.model.plan import Harm, Plan, Refusal, Step, Write
 from raidtui.model.snapshot import Snapshot
 from raidtui.plans.tune.now import AskedValue, plan_same, plan_set
 from tests.hosts.specs import raid0, raid1, raid5

@@ -6,8 +6,9 @@ import hashlib
 
 import pytest
 
+from raidtui.model.fact import Fact, FactKind
 from raidtui.model.knob import By, ChangedValue, KnobScope, Setting, Subject, Tuning, Value
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, PutFile, Refusal, RunTool, Write
+from raidtui.model.plan import Harm, Plan, PutFile, Refusal, RunTool, Write
 from raidtui.plans.tune.keep import KeepItem, items_for_now, kept_items, plan_forget, plan_keep
 from raidtui.plans.tune.keep_files import (
     SYSCTL_HEAD,

@@ -2,50 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterator
 
-from raidtui.host.alert_facts import SMARTD_SCRIPT
-from raidtui.host.watch_facts import SMARTD_RUN, smartd_lines
+from raidtui.features.alerts.alert_part import REPLACE, UNIT_S, Part, put_file, put_program, unit_fact
+from raidtui.features.alerts.smartd_part import report_smartd
 from raidtui.model.alert_setup import HOOK, PARTS, AlertRequest, AlertSetup
-from raidtui.model.plan import (
-    Fact,
-    FactKind,
-    Harm,
-    NothingToDo,
-    Plan,
-    PutFile,
-    Refusal,
-    RefusalCode,
-    RunTool,
-    Step,
-)
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Harm, NothingToDo, Plan, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.refuse_silence import refuse_silence
 from raidtui.model.snapshot import Snapshot
-from raidtui.plans.persist import digest_fact, keyword_lines
+from raidtui.plans.persist import keyword_lines
 from raidtui.plans.target import needs_root
 
-_RUN_SCRIPT = f"{SMARTD_RUN}/{SMARTD_SCRIPT}"
-_RUNNER = "/smartd-runner"
 _JOURNAL = "/var/log/journal"
 _TIMER = "raidtui-alert.timer"
 _RELOAD = RunTool(argv=("systemctl", "daemon-reload"), why="systemd reads its units again")
-_REPLACE = "--replace has it call raidtui's hook instead"
-_UNIT_S = 60.0
-
-
-class _Part:
-    """The steps of one part; or why it is refused; or a note on why it is left out."""
-
-    def __init__(self) -> None:
-        self.steps: list[Step] = []
-        self.title = ""
-        self.refusal: Refusal | None = None
-        self.notes: list[str] = []
-
-    def refuse(self, code: RefusalCode, why: str, remedy: str = "") -> _Part:
-        self.refusal = Refusal(code=code, why=why, remedy=remedy)
-        return self
 
 
 def plan_alerts(snapshot: Snapshot, setup: AlertSetup, request: AlertRequest) -> Plan | Refusal:
@@ -71,10 +42,10 @@ def plan_alerts(snapshot: Snapshot, setup: AlertSetup, request: AlertRequest) ->
         "hook": lambda: _hook(setup),
         "mdadm": lambda: _mdadm(setup, replaces=request.replaces, watched=watched),
         "retries": lambda: _retries(setup),
-        "smartd": lambda: _smartd(setup, replaces=request.replaces, named="smartd" in request.parts),
+        "smartd": lambda: report_smartd(setup, replaces=request.replaces, named="smartd" in request.parts),
         "journal": lambda: _journal(setup),
     }
-    parts, notes = list[_Part](), list[str]()
+    parts, notes = list[Part](), list[str]()
     hooked = ("hook",) if {"mdadm", "smartd"} & set(wanted) else ()
     for name in (*hooked, *(each for each in PARTS if each in wanted)):
         part = made[name]()
@@ -111,26 +82,26 @@ def _warning(setup: AlertSetup) -> str:
     )
 
 
-def _hook(setup: AlertSetup) -> _Part:
-    part = _Part()
+def _hook(setup: AlertSetup) -> Part:
+    part = Part()
     part.title = "hook"
     if setup.texts.get(HOOK) != setup.hook:
-        part.steps += _program(setup, HOOK, "keeps each event on disk, and has it sent")
+        part.steps += put_program(setup, HOOK, "keeps each event on disk, and has it sent")
     return part
 
 
 # -- mdadm
 
 
-def _mdadm(setup: AlertSetup, *, replaces: bool, watched: bool) -> _Part:
-    part = _Part()
+def _mdadm(setup: AlertSetup, *, replaces: bool, watched: bool) -> Part:
+    part = Part()
     part.title = "mdadm"
     path, entry, named = _program_line(setup)
     if named not in {"", HOOK} and not replaces:
         return part.refuse(
             RefusalCode.TAKEN,
             f"{path} has PROGRAM {named}, which another has written",
-            f"call {HOOK} from it with the same words, or: {_REPLACE}",
+            f"call {HOOK} from it with the same words, or: {REPLACE}",
         )
     if named == HOOK:
         return part
@@ -177,7 +148,7 @@ def _conf_step(setup: AlertSetup, path: str, entry: tuple[int, ...], *, undone: 
     else:
         new = (f"{old.rstrip()}\n" if old and old.strip() else "") + f"{line}\n"
     soft = tuple(RunTool(argv=each.argv, why=each.why, may_fail=True) for each in undone)
-    return _written(setup, path, new, why="mdadm --monitor calls it at each event", after=soft)
+    return put_file(setup, path, new, why="mdadm --monitor calls it at each event", after=soft)
 
 
 def _enabled(setup: AlertSetup) -> Iterator[Step]:
@@ -185,7 +156,7 @@ def _enabled(setup: AlertSetup) -> Iterator[Step]:
         yield RunTool(
             argv=("systemctl", "enable", setup.monitor_unit),
             why="mdadm monitors after the next start, too",
-            proves=(_unit(setup.monitor_unit, "enabled"),),
+            proves=(unit_fact(setup.monitor_unit, "enabled"),),
             undo=(RunTool(argv=("systemctl", "disable", setup.monitor_unit), why="as it was"),),
         )
 
@@ -198,8 +169,8 @@ def _restart(setup: AlertSetup, *, watched: bool) -> tuple[Step, ...]:
         RunTool(
             argv=("systemctl", "restart", setup.monitor_unit),
             why="mdadm --monitor reads its configuration as it starts",
-            timeout_s=_UNIT_S,
-            proves=(_unit(setup.monitor_unit, "active"),),
+            timeout_s=UNIT_S,
+            proves=(unit_fact(setup.monitor_unit, "active"),),
         ),
     )
 
@@ -207,8 +178,8 @@ def _restart(setup: AlertSetup, *, watched: bool) -> tuple[Step, ...]:
 # -- retries
 
 
-def _retries(setup: AlertSetup) -> _Part:
-    part = _Part()
+def _retries(setup: AlertSetup) -> Part:
+    part = Part()
     part.title = "retries"
     if not setup.systemd:
         return part.refuse(
@@ -222,7 +193,7 @@ def _retries(setup: AlertSetup) -> _Part:
     for index, path in enumerate(changed):
         after = (_RELOAD,) if index == 0 else ()
         part.steps.append(
-            _written(setup, path, setup.units[path], why="tries what waits, each minute", after=after)
+            put_file(setup, path, setup.units[path], why="tries what waits, each minute", after=after)
         )
     part.steps.append(_RELOAD)
     known = any(path.endswith(_TIMER) and path in setup.texts for path in setup.units)
@@ -231,111 +202,19 @@ def _retries(setup: AlertSetup) -> _Part:
         RunTool(
             argv=("systemctl", "enable", "--now", _TIMER),
             why="it runs now, and after each start",
-            timeout_s=_UNIT_S,
-            proves=(_unit(_TIMER, "enabled"),),
+            timeout_s=UNIT_S,
+            proves=(unit_fact(_TIMER, "enabled"),),
             undo=back,
         )
     )
     return part
 
 
-# -- smartd
-
-
-def _smartd(setup: AlertSetup, *, replaces: bool, named: bool) -> _Part:
-    part, smartd = _Part(), setup.smartd
-    part.title = "smartd"
-    if smartd is None:
-        return part.refuse(
-            RefusalCode.NOT_FOUND,
-            "smartd is not installed: no disk reports its faults",
-            "apt install smartmontools",
-        )
-    if smartd.virtual and not smartd.runs and not named:
-        return part.refuse(
-            RefusalCode.UNSUPPORTED,
-            "smartd does not run, and this machine is virtual: its disks may have nothing to report",
-            "--only smartd sets it up nevertheless",
-        )
-    text = setup.texts.get(smartd.conf, "")
-    entries = tuple(_smartd_entries(text))
-    others = tuple(dict.fromkeys(each for _, each, _ in entries if each and each not in {HOOK, _RUNNER}))
-    runner = any(each == _RUNNER for _, each, _ in entries)
-    if others and not replaces:
-        return part.refuse(
-            RefusalCode.TAKEN,
-            f"smartd calls {', '.join(others)}, by {smartd.conf}, and goes on to",
-            f"call {HOOK} from it, or: {_REPLACE}",
-        )
-    if not entries:
-        return part.refuse(
-            RefusalCode.NOT_FOUND,
-            f"{smartd.conf} names no disk",
-            "put DEVICESCAN in it, alone on a line",
-        )
-    changed = False
-    if runner and setup.texts.get(_RUN_SCRIPT) != setup.hook:
-        part.steps += _program(setup, _RUN_SCRIPT, "smartd's runner of this distribution runs it, too")
-    new = _with_exec(text, entries)
-    if new != text:
-        changed = True
-        part.notes.append(
-            "smartd no longer sends mail itself where it calls the hook: raidtui's channels have its reports."
-        )
-        again = _smartd_again(setup)
-        soft = tuple(RunTool(argv=each.argv, why=each.why, may_fail=True) for each in again)
-        part.steps.append(
-            _written(setup, smartd.conf, new, why="smartd calls the hook at a fault", after=soft)
-        )
-    if setup.smartd_unit and (changed or not smartd.runs):
-        part.steps += _smartd_again(setup)
-    return part
-
-
-def _smartd_again(setup: AlertSetup) -> tuple[Step, ...]:
-    if not setup.smartd_unit or setup.smartd is None:
-        return ()
-    verb = ("restart",) if setup.smartd.runs else ("enable", "--now")
-    return (
-        RunTool(
-            argv=("systemctl", *verb, setup.smartd_unit),
-            why="smartd reads its configuration as it starts",
-            timeout_s=_UNIT_S,
-            may_fail=not setup.smartd.runs,
-            proves=(_unit(setup.smartd_unit, "active"),) if setup.smartd.runs else (),
-        ),
-    )
-
-
-def _smartd_entries(text: str) -> Iterator[tuple[tuple[int, ...], str, bool]]:
-    """Yield the lines of each entry, what it calls ("" for nothing, ``_RUNNER``), and whether it has -m."""
-    for places, words in smartd_lines(text):
-        called = next((word for flag, word in pairwise(words) if flag == "exec"), "")
-        yield places, _RUNNER if called.endswith(_RUNNER) else called, "-m" in words
-
-
-def _with_exec(text: str, entries: Sequence[tuple[tuple[int, ...], str, bool]]) -> str:
-    """Return smartd.conf with the hook in each entry that does not call the distribution's runner."""
-    lines = text.split("\n")
-    for places, called, mails in entries:
-        if called in {HOOK, _RUNNER}:
-            continue
-        if called:
-            for index in places:
-                lines[index] = lines[index].replace(called, HOOK)
-            continue
-        last = places[-1]
-        body, sign, comment = lines[last].partition("#")
-        more = f"{'' if mails else ' -m <nomailer>'} -M exec {HOOK}"
-        lines[last] = f"{body.rstrip()}{more}{f'  {sign}{comment}' if sign else ''}"
-    return "\n".join(lines)
-
-
 # -- the journal
 
 
-def _journal(setup: AlertSetup) -> _Part:
-    part = _Part()
+def _journal(setup: AlertSetup) -> Part:
+    part = Part()
     part.title = "journal"
     if setup.kept:
         return part
@@ -365,43 +244,7 @@ def _journal(setup: AlertSetup) -> _Part:
             why="gives it its owner and mode",
             may_fail=True,
         ),
-        RunTool(argv=("journalctl", "--flush"), why="moves what this boot has said there", timeout_s=_UNIT_S),
+        RunTool(argv=("journalctl", "--flush"), why="moves what this boot has said there", timeout_s=UNIT_S),
     )
     part.notes.append("The journal stays where it is when this is undone: nothing in it is deleted.")
     return part
-
-
-# -- files
-
-
-def _unit(unit: str, state: str) -> Fact:
-    return Fact(kind=FactKind.UNIT, subject=unit, value=state)
-
-
-def _program(setup: AlertSetup, path: str, why: str) -> Iterator[Step]:
-    folder = path.rpartition("/")[0]
-    if folder not in setup.folders and folder == "/etc/raidtui":
-        yield RunTool(argv=("mkdir", "--parents", folder), why=f"{folder} does not exist yet")
-    yield _written(setup, path, setup.hook, why=why)
-    yield RunTool(argv=("chmod", "0755", path), why="it is a program")
-
-
-def _written(setup: AlertSetup, path: str, new: str, *, why: str, after: tuple[Step, ...] = ()) -> Step:
-    """Return the step that writes a file; undone, the old one is restored, and ``after`` is done."""
-    old = setup.texts.get(path)
-    gone = RunTool(
-        argv=("rm", "--force", "--", path), why=f"{path} did not exist", proves=(digest_fact(path, None),)
-    )
-    back = (
-        gone
-        if old is None
-        else PutFile(path=path, content=old, why=f"restores {path}", proves=(digest_fact(path, old),))
-    )
-    return PutFile(
-        path=path,
-        content=new,
-        why=why,
-        needs=(digest_fact(path, old),),
-        proves=(digest_fact(path, new),),
-        undo=(back, *after),
-    )

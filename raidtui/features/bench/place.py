@@ -16,7 +16,8 @@ from raidtui.features.bench.option_texts import refuse
 from raidtui.host.block import BLOCK, DiskReader
 from raidtui.host.mounts import Mount, read_mounts
 from raidtui.host.readers.host_reader import HostReader, whole_number
-from raidtui.model.plan import Fact, Refusal, RefusalCode
+from raidtui.model.fact import Fact
+from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.view.units import binary_size
 
 _HALF_BYTES = 256  # of a sector: half of a simulated file system is free

@@ -22,7 +22,8 @@ from raidtui.features.bench.option_texts import ONE
 from raidtui.features.bench.place import Place
 from raidtui.features.bench.workload import Workload
 from raidtui.jobs.lock import JobError
-from raidtui.model.plan import Fact, Plan
+from raidtui.model.fact import Fact
+from raidtui.model.plan import Plan
 from raidtui.view.units import short_binary
 
 FORMAT = 2

@@ -6,7 +6,8 @@ import re
 
 from raidtui.model.array import Array
 from raidtui.model.boot import BootFacts, BootKernel
-from raidtui.model.plan import Fact, FactKind, NothingToDo, Plan, Refusal, RefusalCode, RunTool, Step
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import NothingToDo, Plan, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.loader_plans import LOOK_AGAIN
 from raidtui.plans.persist import array_line, conf_with, file_steps, own_lines

@@ -10,7 +10,8 @@ from raidtui.features.pull.bays import partition_of_disk
 from raidtui.features.pull.record import PullRecord
 from raidtui.features.pull.tables import Table, TablePart
 from raidtui.model.boot import BootFacts, Esp
-from raidtui.model.plan import Fact, FactKind, Step
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.loader_plans import esp_steps, grub_step
 

@@ -19,17 +19,8 @@ from raidtui.model.answer import known
 from raidtui.model.array import Array
 from raidtui.model.boot import BootFacts
 from raidtui.model.disk import Disk, disk_number
-from raidtui.model.plan import (
-    Fact,
-    FactKind,
-    Harm,
-    NothingToDo,
-    Plan,
-    Refusal,
-    RefusalCode,
-    RunTool,
-    Step,
-)
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Harm, NothingToDo, Plan, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import refuse_device, refuse_old_arrays
 from raidtui.plans.contents import device_facts, losses_of, wipe_steps

@@ -28,7 +28,8 @@ from raidtui.jobs.states import JobState
 from raidtui.jobs.store import Job, all_jobs, jobs_folder
 from raidtui.jobs.worker import Worker
 from raidtui.model.disk import Disk
-from raidtui.model.plan import FactKind, Plan, Step
+from raidtui.model.fact import FactKind
+from raidtui.model.plan import Plan, Step
 from raidtui.model.survey import Survey
 from raidtui.view.units import binary_size, counted
 

@@ -22,7 +22,7 @@ from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.store import Job, all_jobs
 from raidtui.model.disk import Disk
-from raidtui.model.plan import FactKind
+from raidtui.model.fact import FactKind
 from raidtui.model.survey import Device, Superblock
 
 _CONFS = ("/etc/mdadm", "/etc")

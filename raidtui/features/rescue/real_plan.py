@@ -18,17 +18,8 @@ from raidtui.features.rescue.trial.trial_plan import METHOD_WORDS
 from raidtui.features.rescue.trial.trial_record import TrialMethod, TrialOutcome, TrialRecord
 from raidtui.features.rescue.trial.trial_rules import follow_rules, lift_rules, no_assembly
 from raidtui.host.trial_traces import rules_path
-from raidtui.model.plan import (
-    Fact,
-    FactKind,
-    Harm,
-    Plan,
-    PutFile,
-    Refusal,
-    RefusalCode,
-    RunTool,
-    Step,
-)
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Harm, Plan, PutFile, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.reshape_place import reading_note
 from raidtui.model.survey import Device, Superblock, Survey
 from raidtui.plans.assemble import let_go_of

@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from raidtui.features.rescue.mdadm_words import Assembly, Recreation
 from raidtui.features.rescue.trial.trial_record import flat
-from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, RunTool, Step
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Refusal, RefusalCode, RunTool, Step
 from raidtui.model.survey import Device
 from raidtui.plans.contents import device_facts
 from raidtui.view.units import SECTOR_BYTES, binary_size, counted

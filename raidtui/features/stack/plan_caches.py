@@ -13,19 +13,9 @@ from msgspec.structs import replace
 from raidtui.features.stack.plan_write_cache import CONVERT_S, detached, write_back_steps
 from raidtui.host.block import BLOCK
 from raidtui.host.stack.cache_facts import NO_CACHE
+from raidtui.model.fact import Fact, FactKind
 from raidtui.model.knob import Subject
-from raidtui.model.plan import (
-    Fact,
-    FactKind,
-    NothingToDo,
-    Plan,
-    Refusal,
-    RefusalCode,
-    RunTool,
-    Step,
-    WaitUntil,
-    Write,
-)
+from raidtui.model.plan import NothingToDo, Plan, Refusal, RefusalCode, RunTool, Step, WaitUntil, Write
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.stack import CacheState, StackKind
 from raidtui.plans.target import needs_root

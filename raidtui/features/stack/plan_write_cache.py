@@ -11,8 +11,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from raidtui.host.stack.cache_facts import NO_CACHE
+from raidtui.model.fact import Fact, FactKind
 from raidtui.model.knob import Subject
-from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, RunTool, Step, WaitUntil
+from raidtui.model.plan import Refusal, RefusalCode, RunTool, Step, WaitUntil
 
 _SETTING_S, CONVERT_S = 120.0, 86_400.0
 

@@ -6,7 +6,8 @@ A disk tests itself in its background: it serves all requests meanwhile, and put
 from __future__ import annotations
 
 from raidtui.model.array import Array
-from raidtui.model.plan import Fact, FactKind, NothingToDo, Plan, Refusal, RefusalCode, RunTool, Step
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import NothingToDo, Plan, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.self_test import SelfTestKind, SelfTests
 from raidtui.model.smart import NoReading, SmartReading, Unread, smart_node
 from raidtui.model.snapshot import Snapshot

@@ -19,9 +19,9 @@ from raidtui.host.stack.bcache_files import bcache_bytes, bcache_text
 from raidtui.host.stack.cache_facts import policy_of
 from raidtui.host.udev import read_udev_entry
 from raidtui.model.attribution import attributed
+from raidtui.model.fact import Fact, FactKind
 from raidtui.model.knob import By, ChangedValue, KnobScope, Setting, Subject, Value, chosen
 from raidtui.model.knob_table import KNOBS, Knob, knobs_of
-from raidtui.model.plan import Fact, FactKind
 from raidtui.model.stack import CacheState, StackKind, StackNode
 from raidtui.view.units import SECTOR_BYTES
 

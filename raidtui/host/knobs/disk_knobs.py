@@ -17,9 +17,9 @@ from raidtui.host.readers.host_reader import HostReader, whole_number
 from raidtui.host.udev import UdevEntry, read_udev_entry
 from raidtui.model.attribution import attributed
 from raidtui.model.disk import Disk
+from raidtui.model.fact import Fact, FactKind
 from raidtui.model.knob import ChangedValue, KnobScope, Subject, Value, chosen
 from raidtui.model.knob_table import MOST_REQUESTS, SCHEDULERS, Knob, knobs_of
-from raidtui.model.plan import Fact, FactKind
 from raidtui.model.smart import ErrorRecovery
 
 _FEWEST_REQUESTS = 4

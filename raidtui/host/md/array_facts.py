@@ -5,7 +5,7 @@ from __future__ import annotations
 from raidtui.host.block import BLOCK
 from raidtui.host.md.mdadm_waits import waiting_mdadm
 from raidtui.host.readers.host_reader import HostReader
-from raidtui.model.plan import FactKind
+from raidtui.model.fact import FactKind
 from raidtui.view.units import KIB
 
 

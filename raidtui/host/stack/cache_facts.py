@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from raidtui.host.readers.host_reader import HostReader, whole_number
 from raidtui.host.stack.device_mapper import MapLine, cache_said, parse_maps
-from raidtui.model.plan import FactKind
+from raidtui.model.fact import FactKind
 from raidtui.model.stack import CacheState
 
 _STATUS_S = 10.0

@@ -6,8 +6,9 @@ reported here; and its defaults differ from version to version, so every option 
 
 from __future__ import annotations
 
+from raidtui.model.fact import Fact, FactKind
 from raidtui.model.geometry import MISSING, usable_kib
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, RunTool, Step
+from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.refuse_silence import refuse_silence
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import refuse_device, refuse_old_arrays

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from raidtui.model.fact import Fact, FactKind
 from raidtui.model.geometry import data_disks
 from raidtui.model.levels import PARITY_LEVELS
-from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, RunTool, Step
+from raidtui.model.plan import Refusal, RefusalCode, RunTool, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.create.create_request import BLOCK_KIB, Below, Geometry, OnTop
 from raidtui.plans.create.lvm import lvm_notes, lvm_steps, on_volume, refuse_lvm, volume_bytes

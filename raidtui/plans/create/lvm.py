@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 
+from raidtui.model.fact import Fact, FactKind
 from raidtui.model.geometry import data_disks
-from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, RunTool, Step
+from raidtui.model.plan import Refusal, RefusalCode, RunTool, Step
 from raidtui.model.refuse_silence import refuse_silence
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import refuse_device

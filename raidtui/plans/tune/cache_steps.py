@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from raidtui.model.fact import Fact, FactKind
 from raidtui.model.knob import Subject
-from raidtui.model.plan import Fact, FactKind, RunTool, Step
+from raidtui.model.plan import RunTool, Step
 
 
 def danger_of(wishes: Iterable[tuple[Subject, str, str]]) -> str:

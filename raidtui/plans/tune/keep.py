@@ -11,19 +11,10 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from raidtui.model.fact import Fact, FactKind
 from raidtui.model.knob import By, KnobScope, Subject, Tuning
 from raidtui.model.knob_table import ALIASES, KNOBS
-from raidtui.model.plan import (
-    Fact,
-    FactKind,
-    NothingToDo,
-    Plan,
-    PutFile,
-    Refusal,
-    RefusalCode,
-    RunTool,
-    Step,
-)
+from raidtui.model.plan import NothingToDo, Plan, PutFile, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.plans.persist import file_steps

@@ -11,11 +11,8 @@ from raidtui.features.pull.boot_parts import has_loader
 from raidtui.features.pull.put_in import plan_put_in
 from raidtui.features.pull.tables import parse_dump
 from raidtui.model.boot import BootFacts, BootSector, EfiEntry, Esp, EspLoader
-from raidtui.model.plan import (
-    FactKind,
-    Plan,
-    RunTool,
-)
+from raidtui.model.fact import FactKind
+from raidtui.model.plan import Plan, RunTool
 from tests.features.pull.test_plans import DUMP, commands, filling
 from tests.plans.running import planned
 

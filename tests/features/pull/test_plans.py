@@ -14,7 +14,8 @@ from raidtui.features.pull.tables import parse_dump
 from raidtui.features.pull.take_out import plan_take_out, record_of
 from raidtui.model.answer import known
 from raidtui.model.disk import Disk, Use
-from raidtui.model.plan import FactKind, Harm, Plan, Refusal
+from raidtui.model.fact import FactKind
+from raidtui.model.plan import Harm, Plan, Refusal
 from raidtui.model.survey import Device, Superblock, Survey
 from tests.hosts.bays import MEDIA, BayHost, without
 from tests.hosts.kernel import Kernel

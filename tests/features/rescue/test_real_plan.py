@@ -19,7 +19,8 @@ from raidtui.features.rescue.trial.trial_record import (
     TrialRecord,
     TrialRequest,
 )
-from raidtui.model.plan import FactKind, Harm, Plan, Refusal
+from raidtui.model.fact import FactKind
+from raidtui.model.plan import Harm, Plan, Refusal
 from raidtui.model.survey import Superblock, Survey
 from raidtui.plans.shell_script import plan_sentences
 from tests.hosts.specs import inactive, raid10

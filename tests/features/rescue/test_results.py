@@ -26,7 +26,8 @@ from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.readers.opening import open_root
 from raidtui.jobs.store import Job
 from raidtui.model.disk import Disk
-from raidtui.model.plan import Fact, FactKind, Plan, RunTool
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Plan, RunTool
 from tests.hosts.wrecks import WRECKED
 
 UUID = "01234567:89abcdef:01234567:89abcdef"

@@ -14,13 +14,8 @@ from raidtui.features.rescue.trial.trial_members import choose_method, count_dat
 from raidtui.features.rescue.trial.trial_plan import TrialPlan, plan_trial
 from raidtui.features.rescue.trial.trial_record import TrialHost, TrialMethod, TrialRequest
 from raidtui.model.disk import Use
-from raidtui.model.plan import (
-    FactKind,
-    Harm,
-    Refusal,
-    RunTool,
-    Step,
-)
+from raidtui.model.fact import FactKind
+from raidtui.model.plan import Harm, Refusal, RunTool, Step
 from raidtui.model.survey import ContainerVolume, PendingReshape, Superblock, Survey
 from tests.plans.new_array import UUID, device, survey
 

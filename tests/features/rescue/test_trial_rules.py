@@ -10,7 +10,7 @@ from raidtui.features.rescue.trial.trial_sweep import find_taken
 from raidtui.host.facts import why_not
 from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.trial_traces import SHADOW, read_array_rules
-from raidtui.model.plan import Fact, FactKind
+from raidtui.model.fact import Fact, FactKind
 from tests.features.rescue.test_trial_plan import AGAIN, FORCED, HOST, NAMES, commands, members, request
 from tests.plans.new_array import UUID
 

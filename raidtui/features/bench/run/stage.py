@@ -23,7 +23,8 @@ from raidtui.jobs.runner import do_step, first_trouble
 from raidtui.jobs.sandbox import Sandbox, free_uid
 from raidtui.jobs.scratch_folder import give_scratch, make_scratch, remove_scratch
 from raidtui.jobs.store import Job
-from raidtui.model.plan import Fact, FactKind, Plan, Refusal, RunTool
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Plan, Refusal, RunTool
 from raidtui.view.units import binary_size
 
 _LAYOUT_BLOCK, _PRECONDITION_BLOCK = 1 << 20, 128 << 10

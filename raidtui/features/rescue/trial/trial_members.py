@@ -17,8 +17,9 @@ from raidtui.features.rescue.mdadm_words import EXTERNAL, Assembly, Recreation, 
 from raidtui.features.rescue.search.results import RescueGeometry
 from raidtui.features.rescue.trial.trial_record import MOST_VOLUMES, TrialMethod, TrialNames, TrialRequest
 from raidtui.model.array import Array
+from raidtui.model.fact import Fact, FactKind
 from raidtui.model.geometry import MISSING
-from raidtui.model.plan import Fact, FactKind, PutFile, Refusal, RefusalCode, RunTool, Step
+from raidtui.model.plan import PutFile, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.reshape_place import is_cut
 from raidtui.model.survey import Device, Superblock, Survey
 from raidtui.plans.target import needs_root

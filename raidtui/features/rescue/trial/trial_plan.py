@@ -36,7 +36,8 @@ from raidtui.features.rescue.trial.trial_rules import (
     write_hiding_rules,
 )
 from raidtui.model.array import Array
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, PutFile, Refusal, RefusalCode, RunTool, Step
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Harm, Plan, PutFile, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.reshape_place import is_cut
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.assemble import let_go_of

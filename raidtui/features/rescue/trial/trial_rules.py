@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from raidtui.features.rescue.trial.trial_record import TrialNames
 from raidtui.host.trial_traces import SHADOW, SHADOW_MARK, rules_mark, rules_path
-from raidtui.model.plan import Fact, FactKind, PutFile, RunTool, Step
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import PutFile, RunTool, Step
 
 _SKIPPED = "raidtui_trial"
 _SETTLE_S = 60

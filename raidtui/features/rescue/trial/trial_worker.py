@@ -53,7 +53,8 @@ from raidtui.jobs.states import JobState
 from raidtui.jobs.store import Job
 from raidtui.jobs.trial_writer import TrialWriter
 from raidtui.jobs.worker import Worker
-from raidtui.model.plan import FactKind, Plan
+from raidtui.model.fact import FactKind
+from raidtui.model.plan import Plan
 
 _CANCEL_S = 120.0
 """How long a look may take to end when it is cancelled: a copy has a minute to note how far it is."""

@@ -14,8 +14,9 @@ from msgspec.structs import replace
 from raidtui.features.reshape.plan.grow_shape import GrowShape
 from raidtui.model.array import Array
 from raidtui.model.disk import Disk
+from raidtui.model.fact import Fact, FactKind
 from raidtui.model.geometry import data_disks
-from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, RunTool, Step
+from raidtui.model.plan import Refusal, RefusalCode, RunTool, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.create.create_request import BLOCK_KIB
 from raidtui.plans.create.lvm import is_reserved

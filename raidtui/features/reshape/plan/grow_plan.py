@@ -28,18 +28,9 @@ from raidtui.features.reshape.plan.grow_stages import (
 )
 from raidtui.features.reshape.plan.journal_plan import around_policy
 from raidtui.model.array import Array
+from raidtui.model.fact import Fact, FactKind
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LAST, PARITY_LEVELS, Raid10Layout
-from raidtui.model.plan import (
-    Fact,
-    FactKind,
-    Harm,
-    Plan,
-    Refusal,
-    RefusalCode,
-    RunTool,
-    Step,
-    WaitUntil,
-)
+from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode, RunTool, Step, WaitUntil
 from raidtui.model.survey import Survey
 from raidtui.plans.contents import losses_of, wipe_steps
 from raidtui.plans.known_bugs import bug_notes

@@ -14,9 +14,10 @@ from enum import StrEnum
 from msgspec import Struct
 
 from raidtui.model.array import Array
+from raidtui.model.fact import Fact, FactKind
 from raidtui.model.geometry import capacity_kib, data_disks
 from raidtui.model.levels import PARITY_LAST, PARITY_LEVELS, SIX, Raid10Layout
-from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode
+from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.survey import Survey
 from raidtui.view.units import KIB, SECTOR_BYTES, counted
 

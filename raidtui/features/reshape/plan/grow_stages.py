@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from raidtui.features.reshape.plan.grow_shape import GrowShape, Room, least_move, refuse_no_room
 from raidtui.model.array import Array
-from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, RunTool, Step, WaitUntil
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Refusal, RefusalCode, RunTool, Step, WaitUntil
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.contents import cleared_facts, device_facts
 from raidtui.plans.known_bugs import refuse_known_bugs

@@ -13,18 +13,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.model.array import Array
+from raidtui.model.fact import Fact, FactKind
 from raidtui.model.levels import PARITY_LEVELS
-from raidtui.model.plan import (
-    Fact,
-    FactKind,
-    Harm,
-    NothingToDo,
-    Plan,
-    Refusal,
-    RefusalCode,
-    RunTool,
-    Step,
-)
+from raidtui.model.plan import Harm, NothingToDo, Plan, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.bitmap import bitmap_step
 from raidtui.plans.contents import device_facts, losses_of, wipe_steps

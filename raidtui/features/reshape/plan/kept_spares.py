@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from raidtui.features.reshape.plan.grow_plan import GrowOptions, plan_grow
 from raidtui.model.array import Array
-from raidtui.model.plan import Fact, FactKind, Plan, Refusal, Step
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Plan, Refusal, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.manage import bound, manage, member_fact
 from raidtui.view.units import joined

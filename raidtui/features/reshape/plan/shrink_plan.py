@@ -18,8 +18,9 @@ from raidtui.features.reshape.plan.grow_shape import GrowShape, Room, least_move
 from raidtui.features.reshape.plan.grow_stages import GrowStage, refuse_reshape, stage_steps
 from raidtui.features.reshape.plan.journal_plan import around_policy
 from raidtui.model.array import Array
+from raidtui.model.fact import Fact, FactKind
 from raidtui.model.levels import PARITY_LEVELS
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, RunTool, Step
+from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.known_bugs import bug_notes
 from raidtui.plans.locate import which_disk_notes

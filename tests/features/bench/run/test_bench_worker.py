@@ -30,7 +30,8 @@ from raidtui.features.bench.schedule import Axis, Conditions, Schedule
 from raidtui.features.bench.sweep_knobs import find_knob, knob_axis
 from raidtui.jobs.lock import BusyError, JobError, only_worker
 from raidtui.jobs.store import Job, jobs_folder
-from raidtui.model.plan import Fact, FactKind, Refusal
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Refusal
 from tests.features.bench.fake_fio import FakeFio
 from tests.features.bench.host import AS_BEFORE, DISKS, Host
 from tests.features.bench.recorded import MIXED, NO_SPACE, STOPPED
