@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from raidtui.host.regular_files import read_regular
 
-_KNOWN = frozenset({"theme", "mouse", "keys", "wear", "readonly"})
+_KNOWN = frozenset({"theme", "mouse", "bell", "keys", "wear", "readonly"})
 _MOST_TBW = 1_000_000
 _RATING_FORM = '[wear.rated_tbw] must hold lines like "Samsung SSD 850 EVO 500GB" = 150'
 
@@ -22,6 +22,7 @@ class Config(Struct, frozen=True, kw_only=True):
     Args:
         theme: a theme's name; None: the default.
         mouse: whether the mouse is used.
+        bell: whether the terminal's bell is rung when an array becomes worse.
         readonly: whether the console writes nothing, as with --readonly.
         keys: binding id -> keys, comma separated ("arrays.check": "f5").
         rated_bytes: bytes that the makers rate disks for, by the beginning of the model's name.
@@ -30,6 +31,7 @@ class Config(Struct, frozen=True, kw_only=True):
 
     theme: str | None = None
     mouse: bool = True
+    bell: bool = True
     readonly: bool = False
     keys: Mapping[str, str] = field(default_factory=dict)
     rated_bytes: Mapping[str, int] = field(default_factory=dict)
@@ -60,13 +62,17 @@ def read_config(folder: Path | None = None) -> Config:
 
 def _checked(path: Path, values: dict[str, Any]) -> Config:
     troubles = [f"{path}: unknown setting {key!r}" for key in values.keys() - _KNOWN]
-    theme, mouse, keys = values.get("theme"), values.get("mouse", True), values.get("keys", {})
+    theme, keys = values.get("theme"), values.get("keys", {})
+    mouse, bell = values.get("mouse", True), values.get("bell", True)
     if theme is not None and not isinstance(theme, str):
         troubles.append(f"{path}: theme must be a name in quotes")
         theme = None
     if not isinstance(mouse, bool):
         troubles.append(f"{path}: mouse must be true or false")
         mouse = True
+    if not isinstance(bell, bool):
+        troubles.append(f"{path}: bell must be true or false")
+        bell = True
     readonly = values.get("readonly", False)
     if not isinstance(readonly, bool):
         troubles.append(f"{path}: readonly must be true or false; it is taken as true")
@@ -79,6 +85,7 @@ def _checked(path: Path, values: dict[str, Any]) -> Config:
     return Config(
         theme=theme,
         mouse=mouse,
+        bell=bell,
         readonly=readonly,
         keys=keys,
         rated_bytes=rated_bytes,

@@ -15,10 +15,10 @@ from raidtui.host.mdstat_apart import MDSTAT, read_mdstat
 from raidtui.host.regular_files import read_regular
 from raidtui.model.geometry import awaited_slots
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, layout_short, printed_layout
-from raidtui.model.verdict import Condition, sync_phase, sync_word, troubles, verdict
-from raidtui.view.array_row import Brief, brief_line
+from raidtui.model.verdict import Condition, sync_phase, sync_word, troubles, urgency, verdict
+from raidtui.view.array_row import Brief, brief_line, list_title, list_width
 from raidtui.view.glyphs import to_cells
-from raidtui.view.line import RANKS, Line, counts_line, header_line, tab_line
+from raidtui.view.line import Line, counts_line, header_line, tab_line
 from raidtui.view.palette import choose_theme, colours_in, theme_folders
 from raidtui.view.slow_line import slow_baud
 
@@ -129,6 +129,7 @@ def frame(root: str, columns: int, rows: int, *, readonly: bool = False) -> list
     Raises:
         TimeoutError: /proc/mdstat does not answer.
     """
+    width = list_width(columns)
     visible_rows = max(3, rows // 3)
     briefs = read_briefs(root, visible_rows)
     counts: dict[tuple[str, str], int] = {}
@@ -144,7 +145,9 @@ def frame(root: str, columns: int, rows: int, *, readonly: bool = False) -> list
         header_line(f"{name}{kernel}", counts_line(counts), f"{rights}  {clock}", columns),
         tab_line(TABS, "Arrays", columns),
     ]
-    lines += [brief_line(brief, columns) for brief in briefs[:visible_rows]]
+    if width < columns:
+        lines.append(list_title(width))
+    lines += [brief_line(brief, width) for brief in briefs[:visible_rows]]
     return lines
 
 
@@ -158,7 +161,7 @@ def read_briefs(root: str, visible_rows: int) -> list[Brief]:
         (entry, _brief(root, entry, look=look, there=there), look)
         for entry, look in zip(entries, looks, strict=True)
     ]
-    found.sort(key=lambda each: RANKS[each[1].role])
+    found.sort(key=lambda each: each[1].urgency)
     for index, (entry, _, looked) in enumerate(found[:visible_rows]):
         if not looked:
             found[index] = (entry, _brief(root, entry, look=True, there=there), True)
@@ -195,6 +198,8 @@ def _brief(root: str, entry: MdstatArray, *, look: bool, there: frozenset[str] =
     role, word = verdict(condition)
     brief = Brief(_label(root, base) if look else "", role, word)
     brief.title = brief.title or entry.name
+    redundant = entry.level is not None and entry.level not in NO_REDUNDANCY
+    brief.urgency = urgency(role, word, redundant=redundant, losses_left=condition.losses_left)
     brief.level = entry.level or ""
     brief.layout = layout_short(entry.level, condition.layout)
     brief.chunk_bytes = entry.chunk_kib * 1024 if entry.chunk_kib else None

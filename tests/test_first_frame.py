@@ -15,7 +15,7 @@ from raidtui.features.arrays.screen.array_rows import brief_of, ordered, state_o
 from raidtui.first_frame import SMALLEST, TERMINAL, frame, paint, read_colours, show
 from raidtui.host.md.mdstat import parse_mdstat
 from raidtui.host.readers.opening import open_root
-from raidtui.view.array_row import brief_line
+from raidtui.view.array_row import brief_line, list_width
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width
 from raidtui.watch.watch import HostWatch
@@ -49,18 +49,21 @@ def app_rows(folder: Path, width: int) -> list[Line]:
 def compare(folder: Path) -> None:
     """Each cell of the first frame is the screen's; what is not known yet is blank."""
     for width, height in SIZES:
-        first = [cells(line) for line in frame(str(folder), width, height)[2:]]
-        later = [cells(line) for line in app_rows(folder, width)[: max(3, height // 3)]]
+        room = list_width(width)
+        beside = room < width  # then a rule stands above the list
+        first = [cells(line) for line in frame(str(folder), width, height)[2 + beside :]]
+        later = [cells(line) for line in app_rows(folder, room)[: max(3, height // 3)]]
         assert len(first) == len(later)
         for early, late in zip(first, later, strict=True):
-            assert len(early) == len(late) == width
+            assert len(early) == len(late) == room
             wrong = [
                 pair for pair in zip(early, late, strict=True) if pair[0][0] != " " and pair[0] != pair[1]
             ]
             text, app_text = ("".join(char for char, _ in row) for row in (early, late))
             assert not wrong, f"\n{text}\n{app_text}\n{wrong}"
-            shape = 10 if width == 60 else 26  # there is no room for chunk and size
-            known = 3 + min(30, max(8, width - 71)) + 1 + shape + 10  # up to the word of the state
+            shape = 0 if beside else 10 if width == 60 else 26  # there is no room for chunk and size
+            title = room - 35 if beside else min(30, max(8, width - 71))
+            known = 3 + title + 1 + shape + 10  # up to the word of the state
             # mdstat says little of these
             unread = any(word in text for word in ("inactive", "container", "unknown"))
             assert unread or early[:known] == late[:known], f"\n{text}\n{app_text}"
@@ -151,7 +154,7 @@ def test_no_mdstat(tmp_path: Path) -> None:
 def test_names_are_harmless(tmp_path: Path) -> None:
     STATES["odd-names"].write_to(tmp_path)
     (tmp_path / "proc/sys/kernel/hostname").write_text("\x1b[2J\x1b]0;owned\x07nas\n")
-    painted = paint(frame(str(tmp_path), 120, 24), read_colours("dark"), 120, 24)
+    painted = paint(frame(str(tmp_path), 109, 24), read_colours("dark"), 109, 24)
     plain = NARROW.sub("", painted)
     assert "\x1b" not in plain
     assert "\x07" not in plain

@@ -10,11 +10,13 @@ import signal
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from textual import events
 from textual.binding import BindingType
 from textual.driver import Driver
 from textual.message import Message
 from textual.screen import Screen
 
+from raidtui.app.alarms import Alarms
 from raidtui.app.main_screen import MainScreen
 from raidtui.config import Config
 from raidtui.features.arrays.screen.arrays_pane import ArraysPane
@@ -103,6 +105,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
             self.stylesheet.set_variables(self.get_css_variables())
             self._styled_for = self.theme
         drop_extra_widgets(self)
+        self._alarms = Alarms(self, rings=self._settings.bell)
         if self._settings.keys:
             self.set_keymap(dict(self._settings.keys))
 
@@ -254,7 +257,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
     def _take(self, report: Report) -> None:
         self._follow(report)
         if self.screen_stack:
-            self.main.note_events(report.new_events)
+            self._note(report)
         self.post_message(Sampled(report))
 
     def on_sampled(self, message: Sampled) -> None:
@@ -268,12 +271,31 @@ class RaidApp(DefectHooks, KeyOrderApp):
     def _own(self, report: Report) -> None:
         self.report = report
         self.main.show_report(report)
+        self._alarms.show_title(report)
 
     def own_report(self, report: Report) -> None:
         """Show the state after a write of this session; its events are in the log from now on."""
         self._follow(report)
-        self.main.note_events(report.new_events)
+        self._note(report)
         self._own(report)
+
+    def _note(self, report: Report) -> None:
+        """Log what a report brings, and give an alarm where an array became worse."""
+        self.main.note_events(report.new_events)
+        if self.report is not None:
+            told = len(self.screen_stack) == 1 and not self.held
+            self._alarms.take(report.new_events, self.screen, told=told)
+
+    def tell_alarms(self) -> None:
+        """Say what became worse while the arrays were not in view."""
+        if not self.held and (text := self._alarms.tell()):
+            self.main.say(text, "bad", logged=False)
+
+    async def on_event(self, event: events.Event) -> None:
+        """See ``KeyOrderApp``; a key takes the line of an alarm away."""
+        if isinstance(event, events.Key):
+            self._alarms.note_key()
+        await super().on_event(event)
 
     # -- flows
 
@@ -319,6 +341,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
     def action_hold(self) -> None:
         """Hold the screen still, or release it."""
         self.main.release()
+        self.tell_alarms()
 
     def action_redraw(self) -> None:
         """Send the whole screen again: a kernel's message on the console has overwritten it."""

@@ -97,6 +97,10 @@ class MainScreen(PaintingScreen):
         """Draw before the first layout."""
         self._redraw()
 
+    def on_screen_resume(self) -> None:
+        """Say what became worse while a dialog was open."""
+        self.app.call_later(self._shell.tell_alarms)
+
     def on_resize(self) -> None:
         """Draw in the new size."""
         if self._drawn != self.app.size:

@@ -49,7 +49,9 @@ class ClosesOnce(MessageGate):
 
 
 class Dialog(ClosesOnce, ModalScreen[T], Generic[T]):
-    """A dialog; its result is of type ``T``, or None."""
+    """A dialog; its result is of type ``T``, or None. An alarm is laid over its first line."""
+
+    DEFAULT_CSS = "Dialog { layers: default alarm; }"
 
 
 WIDTH = 74

@@ -39,6 +39,9 @@ from raidtui.view.slow_line import SlowLine, slow_baud, unsent_bytes
 
 _ALTERNATE_SCREEN = "\x1b[?1049h"
 _OUTPUT = 1
+_TITLED = ("alacritty", "foot", "kitty", "rxvt", "screen", "st-", "tmux", "wezterm", "xterm")
+"""How TERM begins where the terminal has a title and keeps the one before (CSI 22 t, 23 t; OSC 2)."""
+_KEEP_TITLE, _TITLE, _TITLE_BACK = "\x1b[22;2t", "\x1b]2;{}\x07", "\x1b[23;2t"
 _HELD_S = 0.1
 """How long a page is held back on a slow line: what is read fast is drawn at once, without "Reading"."""
 
@@ -56,7 +59,7 @@ class QuietDriver(DriverHooks, LinuxDriver):
         # Textual's is standard error, which may be a file, or closed.
         draw_on(self, _screen_file(self._signs))
         self._shown: ScreenDifference | None = None
-        self._holds = self._started = False
+        self._holds = self._started = self._titled = False
         self._writing = RLock()  # the keys' thread sets modes, and a signal may come in between
         self._wake_read, self._wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
 
@@ -107,6 +110,31 @@ class QuietDriver(DriverHooks, LinuxDriver):
                 self._send(self._shown.whole())
                 self.flush()
 
+    def ring(self) -> None:
+        """Ring the terminal's bell."""
+        self._write_apart("\x07")
+
+    def set_title(self, title: str) -> None:
+        """Set the terminal's title; "" restores the one before. A slow line is not loaded with it.
+
+        Args:
+            title: without control characters.
+        """
+        if self._slow is not None or not os.environ.get("TERM", "").startswith(_TITLED):
+            return
+        if title:
+            self._write_apart(("" if self._titled else _KEEP_TITLE) + _TITLE.format(title))
+        elif self._titled:
+            self._write_apart(_TITLE_BACK)
+        self._titled = bool(title)
+
+    def _write_apart(self, data: str) -> None:
+        """Write what is not a part of the screen."""
+        with self._writing:
+            if self._started:
+                self._send(data)
+                self.flush()
+
     def terminal_size(self) -> tuple[int, int] | None:
         """Return the terminal's size, or None where it does not know it: then COLUMNS and LINES count.
 
@@ -130,6 +158,8 @@ class QuietDriver(DriverHooks, LinuxDriver):
 
     def stop_application_mode(self) -> None:
         """Restore the terminal as it was before the first frame."""
+        if self._titled:
+            self.set_title("")
         self._started = False
         super().stop_application_mode()
         TERMINAL.shown = TERMINAL.driven = False

@@ -60,6 +60,9 @@ class ScreenShell(Shell, Protocol):
     def say(self, text: str, role: str = "warn", *, logged: bool = True) -> None:
         """Show a sentence above the footer; warnings are logged, unless their event is in the log already."""
 
+    def tell_alarms(self) -> None:
+        """Say what became worse while the arrays were not in view."""
+
     def own_report(self, report: Report) -> None:
         """Show the state after a write of this session."""
 

@@ -189,11 +189,33 @@ def state(
         return role, health
     if frozen:
         return role, "frozen"
+    routine = sync == "check" and role == "ok"  # nothing is wrong, and nothing is being put right
     if phase == "running":
-        return ("bad" if role == "bad" else "warn"), sync
+        return ("bad" if role == "bad" else "ok" if routine else "warn"), sync
     if sync and health == "optimal":
-        return "warn", phase
+        return ("ok" if routine else "warn"), phase
     return role, health
+
+
+def urgency(role: str, word: str, *, redundant: bool, losses_left: int | None) -> int:
+    """Return an array's place in the list by what may be lost, 0 first.
+
+    Lost already; no redundancy left; less redundancy, or writes that fail; what md does not do, or waits
+    with; what it does; not known; a check; at rest.
+
+    Args:
+        role: as ``state`` returns it.
+        word: as ``state`` returns it.
+        redundant: whether its level has redundancy.
+        losses_left: how many more members may fail; None where it is not known.
+    """
+    if role == "bad":
+        if word in {"failed", "inactive", "stopped"}:
+            return 0
+        return 1 if redundant and losses_left is not None and losses_left <= 0 else 2
+    if role == "warn":
+        return 4 if word in _ACTIONS else 3
+    return 5 if role == "unknown" else 6 if word in {"check", "delayed", "pending"} else 7
 
 
 def verdict(array: Condition) -> tuple[str, str]:

@@ -6,6 +6,18 @@ from raidtui.view.line import GLYPHS, Line, whole_columns
 from raidtui.view.text import cell_width, fit, visible
 from raidtui.view.units import binary_size, duration, rate_mb_s, short_binary
 
+_WIDE, _PANEL, _WIDEST_PANEL = 110, 48, 84
+
+
+def list_width(columns: int) -> int:
+    """Return how wide the list is: the whole window, or a part of a wide one, with the details beside it."""
+    return columns if columns < _WIDE else min(_WIDEST_PANEL, max(_PANEL, columns * 2 // 5))
+
+
+def list_title(width: int) -> Line:
+    """Return the rule above the list where it is a panel."""
+    return [(" ── ", "dim"), ("arrays", "strong"), (" " + "─" * (width - 12) + " ", "dim")]
+
 
 class Brief:
     """The content of an array's row.
@@ -20,11 +32,12 @@ class Brief:
         suffix: the kernel's name, where another array has the same title.
         percent: progress of a sync, ``54.2 %``; "" for none.
         left_s: estimated seconds to the end of the sync.
+        urgency: its place in the list, 0 first: see ``raidtui.model.verdict.urgency``.
     """
 
     __slots__ = (
         "chunk_bytes", "glyph", "layout", "left_s", "level", "note", "percent", "role", "size_bytes",
-        "speed_kib_s", "suffix", "title", "word",
+        "speed_kib_s", "suffix", "title", "urgency", "word",
     )  # fmt: skip
 
     def __init__(self, title: str, role: str, word: str) -> None:
@@ -41,6 +54,7 @@ class Brief:
         self.percent = ""
         self.speed_kib_s: float | None = None
         self.left_s: float | None = None
+        self.urgency = 0
 
 
 def brief_line(brief: Brief, width: int) -> Line:
@@ -49,9 +63,10 @@ def brief_line(brief: Brief, width: int) -> Line:
     A column that does not fit is left out as a whole. The last cell stays empty for a scroll bar.
     """
     state_role = "plain" if brief.role == "ok" else brief.role
-    title_width = min(30, max(8, width - 71))
+    panel = width < _SMALLEST
+    title_width = width - 35 if panel else min(30, max(8, width - 71))
     room = width - 1 - (3 + title_width + 1 + 10)
-    kept = whole_columns(_COLUMNS, _DROPPED, room)
+    kept = {} if panel else whole_columns(_COLUMNS, _DROPPED, room)
     shape = " ".join(part for part in (brief.level, brief.layout) if part)
     before = f"{fit(visible(shape), 9)} " if "shape" in kept else ""
     if "chunk" in kept:
@@ -67,7 +82,8 @@ def brief_line(brief: Brief, width: int) -> Line:
     room -= len(before)
     if brief.percent:
         figures = [f"{brief.percent:>7}"]
-        figures.append(f" {rate_mb_s(brief.speed_kib_s) if brief.speed_kib_s is not None else '':>9}")
+        if not panel:
+            figures.append(f" {rate_mb_s(brief.speed_kib_s) if brief.speed_kib_s is not None else '':>9}")
         figures.append(f" {duration(brief.left_s) if brief.left_s is not None else '':>8}")
         while len(figures) > 1 and len("".join(figures)) > room:
             figures.pop()
@@ -77,6 +93,7 @@ def brief_line(brief: Brief, width: int) -> Line:
     return line
 
 
+_SMALLEST = 60  # a window is at least as wide: below that it is a panel
 _COLUMNS = {"shape": 10, "chunk": 5, "size": 11, "percent": 7, "rate": 10, "left": 9}
 _DROPPED = ("chunk", "size", "left", "shape", "rate")
 

@@ -13,8 +13,6 @@ TYPE_CHECKING = False  # as in raidtui/__main__.py: the first frame imports this
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-RANKS = {"bad": 0, "warn": 1, "unknown": 2, "ok": 3}
-"""The order of rows by role; rows of one role keep the kernel's order."""
 GLYPHS = {"ok": "●", "warn": "▲", "bad": "✖", "unknown": "?"}
 
 Span = tuple[str, str]

@@ -191,9 +191,18 @@ def test_another_size(opens: Opens) -> None:
     terminal.resize(50, 12)
     terminal.wait_for("make the window at least 60 x 15")
     terminal.resize(120, 40)
-    terminal.wait_for(re.compile(r"model"))
+    terminal.wait_for("── members ──")
     terminal.press("q")
     left_as_it_was(terminal)
+
+
+def test_the_title_says_what_is_wrong_and_comes_back(opens: Opens) -> None:
+    terminal = opens()
+    terminal.wait_for(WHOLE)
+    terminal.wait_for(lambda _: terminal.title == "✖ nas: media degraded")
+    terminal.press("q")
+    left_as_it_was(terminal)
+    assert b"\x1b[23;2t" in terminal.last
 
 
 def test_an_exported_size_is_not_the_terminals(opens: Opens) -> None:
@@ -363,7 +372,7 @@ def test_a_defect_leaves_the_terminal_whole_and_a_report(opens: Opens, tmp_path:
         terminal.type("l")
     left_as_it_was(terminal, 70)
     (report,) = state.glob("crash-*.txt")
-    assert f"\n{report}\n" in terminal.screen()
+    assert f"\n{report}" in terminal.screen()
     assert "Arrays and jobs are not affected" in terminal.screen()
     assert report.stat().st_mode & 0o777 == 0o600
     text = report.read_text()

@@ -86,6 +86,7 @@ class Terminal:
     def __init__(self, fd: int, program: Runs, *, cols: int, rows: int, name: str = "host") -> None:
         self.name = name
         self.bytes_seen = 0  # what the program wrote so far
+        self.last = b""  # the end of it
         self.closed = False
         self._fd = fd
         self._program = program
@@ -275,6 +276,7 @@ class Terminal:
             with self._changed:
                 self._hung_up = not data
                 self.bytes_seen += len(data)
+                self.last = (self.last + data)[-4096:]
                 self._feed(data)
                 self._changed.notify_all()
             if not data:

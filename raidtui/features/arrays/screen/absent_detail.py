@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from raidtui.features.arrays.screen.array_detail import finding_lines
+from raidtui.features.arrays.screen.array_detail import finding_lines, rule_line
 from raidtui.features.arrays.screen.array_rows import absence_words, state_of
 from raidtui.features.arrays.screen.speed_chart import LABEL
 from raidtui.model.absent import Absence, AbsentArray, AbsentMember
@@ -16,30 +16,23 @@ from raidtui.watch.watch import Report
 
 
 def absent_head_lines(report: Report, absent: AbsentArray, width: int) -> list[Line]:
-    """Return rule, identity, and why it does not run."""
+    """Return rule and identity, what is wrong and its remedy, and why it does not run."""
     facts = [absent.path, *([absent.uuid] if absent.uuid else [])]
     if absent.seen_s is not None:
         facts.append(f"ran until {time.strftime('%H:%M:%S', time.localtime(absent.seen_s))}")
+    lines = [rule_line(absent.title, facts, width)]
+    for finding in report.of(absent):
+        lines += finding_lines(finding, finding.remedy, width - 1)
     role, word = state_of(report, absent)
-    identity: Line = [
-        (fit(" " + visible(absent.title), LABEL) + " ", "strong"),
-        (fit(visible(" · ".join(facts)), width - LABEL - 1), "plain"),
-    ]
     words = visible(absence_words(absent))
-    return [
-        [(" " + "─" * (width - 2) + " ", "dim")],
-        identity,
-        [(fit(f" {word}", LABEL), "dim"), (" " + fit(words, width - LABEL - 1), role)],
-    ]
+    return [*lines, [(fit(f" {word}", LABEL), "dim"), (" " + fit(words, width - LABEL - 1), role)]]
 
 
 def absent_body_lines(report: Report, absent: AbsentArray, width: int) -> list[Line]:
-    """Return the members, the files that name it, and what to do."""
+    """Return the members, and the files that name it."""
     lines = list(_members(absent, width)) if absent.members else []
     for named in absent.named_by:
         lines.append([(fit(visible(f" named by {named}"), width), "plain")])
-    for finding in report.of(absent):
-        lines += finding_lines(finding, finding.remedy, width)
     for lack in report.snapshot.lacks:
         if lack.part != "changes":  # the header says read-only
             lines += [[(fit(" " + part, width), "dim")] for part in wrap(lack.sentence, width - 2)]

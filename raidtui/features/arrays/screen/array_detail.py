@@ -1,9 +1,9 @@
-"""The chosen array in lines: identity, sync, members, survivable failures, findings."""
+"""The chosen array in lines: identity, what is wrong, sync, members, survivable failures, users."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from raidtui.features.arrays.screen.array_commands import ADD, ASSEMBLE, FAIL, PAUSE, REMOVE
 from raidtui.features.arrays.screen.speed_chart import LABEL, speed_lines
@@ -15,18 +15,21 @@ from raidtui.model.bad_blocks import only_holders
 from raidtui.model.check_words import check_words, paused_words
 from raidtui.model.finding import Finding
 from raidtui.model.geometry import set_letters, slots_words
+from raidtui.model.levels import layout_short
 from raidtui.model.reshape_words import change_words, progress_words, waits_words
 from raidtui.model.sync_record import LastCheck
 from raidtui.monitor.sync_watch import ended_at
 from raidtui.plans.pace_words import given_words, held_words
 from raidtui.view.line import GLYPHS, Line, whole_columns
 from raidtui.view.text import cell_width, fit, fit_words, tail, visible
-from raidtui.view.units import binary_size, duration, rate_mb_s
+from raidtui.view.units import binary_size, duration, rate_mb_s, short_binary
 from raidtui.view.wrapping import wrap
 from raidtui.watch.watch import Report
 
 _TALL, _BESIDE_CHART, _MOST_CHART = 36, 30, 24
 """From which height on a chart has several rows, how many rows all else takes, and the most it gets."""
+_FIRST_ROWS = 3
+"""How many rows what is wrong has, at least: nearly all findings fit, with their remedies, at 80 columns."""
 _SHORTEST_BAR = 12
 _MEMBER_ROLES = {
     "in_sync": "plain", "faulty": "bad", "detached": "bad", "rebuilding": "warn", "replacement": "warn",
@@ -34,36 +37,77 @@ _MEMBER_ROLES = {
 }  # fmt: skip
 
 
-def head_lines(report: Report, array: Array, width: int, height: int) -> list[Line]:
-    """Return rule, identity, progress and chart, in a window of so many columns and rows."""
-    lines: list[Line] = [[(" " + "─" * (width - 2) + " ", "dim")], _identity(array, width)]
-    lines.append(_progress(report, array, width))
-    rows = min(_MOST_CHART, height - _BESIDE_CHART) if height >= _TALL else 1
-    return [*lines, *speed_lines(report, array, width, rows)]
+def head_lines(
+    report: Report, array: Array, width: int, keymap: Mapping[str, str] | None = None, *, beside: bool = False
+) -> list[Line]:
+    """Return a rule with the identity, what is wrong and its remedy, and the sync.
+
+    What is wrong has as many rows as it usually needs, also where nothing is: the sliders below never move.
+    Beside a narrow list, the identity begins with what the list leaves out.
+    """
+    first, _ = _first_and_rest(report, array, width, keymap or {})
+    return [_identity(report, array, width, beside=beside), *first, _progress(report, array, width)]
+
+
+def rule_line(title: str, facts: Sequence[str], width: int) -> Line:
+    """Return a rule that begins with a title and as many facts, in their order, as fit."""
+    name = fit_words(visible(title), width - 8).rstrip()
+    room = width - 7 - cell_width(name)
+    words = ""
+    for fact in facts:
+        if cell_width(more := f"{words} · {visible(fact)}") > room:
+            break
+        words = more
+    rule = "─" * (width - 6 - cell_width(name) - cell_width(words))
+    return [(" ── ", "dim"), (name, "strong"), (f"{words} ", "plain"), (f"{rule} ", "dim")]
+
+
+def _first_and_rest(
+    report: Report, array: Array, width: int, keymap: Mapping[str, str]
+) -> tuple[list[Line], list[Line]]:
+    """Return what stands above the sync, and what is left for below the members.
+
+    Above are the worst finding and its remedy, and others that fit; where nothing is wrong, what may fail.
+    """
+    first: list[Line] = []
+    rest: list[Line] = []
+    trial = report.snapshot.is_trial(array)
+    if trial:
+        first += _wrapped("a rescue trial, read-only: a shows it, and takes it down", width - 1, "accent")
+    for finding in sorted(report.of(array), key=lambda each: -each.severity):
+        if finding.code in {"pending", "delayed"}:
+            continue  # the progress line says so, with the reason
+        lines = list(finding_lines(finding, "" if trial else remedy_words(finding, array, keymap), width - 1))
+        fits = not rest and (not first or len(first) + len(lines) <= _FIRST_ROWS)
+        (first if fits else rest).extend(lines)
+    for lines in (_survival_lines(array, width - 1), list(_uses(report, array, width - 1))):
+        fits = not rest and len(first) + len(lines) <= _FIRST_ROWS and not report.of(array)
+        (first if fits else rest).extend(lines)
+    return [*first, *[[]] * (_FIRST_ROWS - len(first))], rest
 
 
 def _label(text: str) -> tuple[str, str]:
     return (fit(" " + text, LABEL), "dim")
 
 
-def _identity(array: Array, width: int) -> Line:
-    cut = cell_width(visible(array.title)) >= LABEL  # the whole name has to be somewhere
-    facts = [array.title, array.path] if cut else [array.path]
-    if array.uuid:
-        facts.append(array.uuid[:8])
-    if array.metadata:
-        facts.append(f"metadata {array.metadata}")
-    if array.redundant:
-        facts.append("no bitmap" if array.bitmap is None else f"bitmap {array.bitmap.location}")
+def _identity(report: Report, array: Array, width: int, *, beside: bool) -> Line:
+    facts = [array.path]
+    if beside:
+        shape = f"{array.level or ''} {layout_short(array.level, array.layout)}".strip()
+        chunk = short_binary(array.chunk_bytes) if array.chunk_bytes else ""
+        size = binary_size(array.size_bytes) if array.size_bytes else ""
+        facts = [*(each for each in (shape, chunk, size) if each), array.path]
     if array.array_state and not array.is_container:
         facts.append(array.array_state)
-    if array.homehost:
+    if array.redundant:
+        facts.append("no bitmap" if array.bitmap is None else f"bitmap {array.bitmap.location}")
+    if array.metadata:
+        facts.append(f"metadata {array.metadata}")
+    if array.homehost and array.homehost != report.snapshot.host.name:
         facts.append(f"host {array.homehost}")
-    text = visible(" · ".join(facts))
-    return [
-        (fit(" " + visible(array.title), LABEL) + " ", "strong"),
-        (fit_words(text, width - LABEL - 1), "plain"),
-    ]
+    if array.uuid:
+        facts.append(array.uuid[:8])
+    return rule_line(array.title, facts, width)
 
 
 def _progress(report: Report, array: Array, width: int) -> Line:
@@ -161,41 +205,42 @@ def _unit_words(array: Array, width: int) -> str:
 
 
 def body_lines(
-    report: Report, array: Array, width: int, keymap: Mapping[str, str] | None = None
+    report: Report, array: Array, width: int, height: int, keymap: Mapping[str, str] | None = None
 ) -> list[Line]:
-    """Return members, survivable failures, users of the array, and the findings with their remedies.
+    """Return the chart of a sync, the members, survivable failures, users, and what else is wrong.
 
     The last cell of a line stays empty: a scroll bar is there.
     """
+    rows = min(_MOST_CHART, height - _BESIDE_CHART) if height >= _TALL else 1
+    lines = speed_lines(report, array, width, rows)
+    _, rest = _first_and_rest(report, array, width, keymap or {})
     width -= 1
-    lines = [*_pace_lines(report, array, width), *_reshape_lines(array, width)]
-    lines += _members(report, array, width)
-    sentence = array.loss_words if array.active else ""
-    held = only_holders(array) if sentence else ()
-    if array.parity_unfinished and not array.missing_slots:
-        sentence = "until this resync ends, parity is incomplete: if one fails, data may be lost"
-        lines += _wrapped(sentence, width, "warn")
-    elif sentence:
-        if held:
-            slots = slots_words([member.slot for member, _ in held if member.slot is not None])
-            words = f" slot{'s' if len(held) > 1 else ''} {slots} must not fail: bad blocks elsewhere"
-            lines.append([(fit(words, width), "bad")])
-            sentence = f"otherwise, {sentence}"
-        role = "bad" if (array.losses_left or 0) <= 0 and array.redundant else "plain"
-        lines += _wrapped(sentence, width, role)
-    lines += _uses(report, array, width)
-    trial = report.snapshot.is_trial(array)
-    if trial:
-        lines += _wrapped("a rescue trial, read-only: a shows it, and takes it down", width, "accent")
-    for finding in report.of(array):
-        if finding.code in {"pending", "delayed"}:
-            continue  # the progress line says so, with the reason
-        remedy = "" if trial else remedy_words(finding, array, keymap or {})
-        lines += finding_lines(finding, remedy, width)
+    lines += [*_pace_lines(report, array, width), *_reshape_lines(array, width)]
+    tall = height >= _TALL
+    if tall:
+        lines += [[], rule_line("members", (), width + 1)]
+    lines += [*_members(report, array, width), *([[]] if tall and rest else []), *rest]
     for lack in report.snapshot.lacks:
         if lack.part != "changes":  # the header says read-only
             lines += _wrapped(lack.sentence, width, "dim")
     return lines
+
+
+def _survival_lines(array: Array, width: int) -> list[Line]:
+    """Return what happens if a member fails."""
+    lines: list[Line] = []
+    sentence = array.loss_words if array.active else ""
+    if array.parity_unfinished and not array.missing_slots:
+        return _wrapped(
+            "until this resync ends, parity is incomplete: if one fails, data may be lost", width, "warn"
+        )
+    if sentence and (held := only_holders(array)):
+        slots = slots_words([member.slot for member, _ in held if member.slot is not None])
+        words = f" slot{'s' if len(held) > 1 else ''} {slots} must not fail: bad blocks elsewhere"
+        lines.append([(fit(words, width), "bad")])
+        sentence = f"otherwise, {sentence}"
+    role = "bad" if (array.losses_left or 0) <= 0 and array.redundant else "plain"
+    return [*lines, *(_wrapped(sentence, width, role) if sentence else [])]
 
 
 def _wrapped(text: str, width: int, role: str) -> list[Line]:

@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Sequence
+from functools import partial
 
 from msgspec import Struct
 
 from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.array import Array
 from raidtui.model.array_sync import Phase
-from raidtui.model.finding import FindingCode, Health
+from raidtui.model.finding import Event, FindingCode, Health, Tone
 from raidtui.model.levels import layout_short
-from raidtui.model.verdict import ROLES, state
+from raidtui.model.verdict import ROLES, state, urgency
 from raidtui.view.array_row import Brief
-from raidtui.view.line import RANKS, Line
+from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import visible
-from raidtui.view.wrapping import wrapped
+from raidtui.view.wrapping import wrap, wrapped
 from raidtui.watch.watch import Report
+
+_LEAST_NEWS = 4
+_TONE_ROLES = {Tone.PLAIN: "dim", Tone.GOOD: "ok", Tone.WARN: "warn", Tone.BAD: "bad"}
 
 Listed = Array | AbsentArray
 """An array that runs, or one that should."""
 
 
 def ordered(report: Report) -> list[Listed]:
-    """Return the arrays in the order of the list: broken ones first, optimal ones last."""
+    """Return the arrays in the order of the list: what may be lost first, optimal ones last."""
     listed: list[Listed] = [*report.snapshot.absent, *report.snapshot.arrays]
-    return sorted(listed, key=lambda array: RANKS[state_of(report, array)[0]])
+    return sorted(listed, key=partial(_urgency, report))
+
+
+def _urgency(report: Report, array: Listed) -> int:
+    role, word = state_of(report, array)
+    if isinstance(array, AbsentArray):
+        return urgency(role, word, redundant=False, losses_left=None)
+    return urgency(role, word, redundant=array.redundant, losses_left=array.losses_left)
 
 
 def shared_titles(report: Report) -> frozenset[str]:
@@ -118,6 +130,22 @@ def nothing_lines(report: Report, wanted: str, width: int) -> list[Line]:
     for lack in report.snapshot.lacks:
         lines += wrapped(lack.sentence, max(20, width - 3) + 1, "dim", indent=1)
     return lines
+
+
+def news_lines(events: Sequence[Event], width: int, height: int) -> list[Line]:
+    """Return what happened last, newest first, in at most so many rows; nothing where nothing has."""
+    if height < _LEAST_NEWS or not events:
+        return []
+    lines: list[Line] = [[], [(" ── ", "dim"), ("log", "strong"), (" " + "─" * (width - 9) + " ", "dim")]]
+    for event in reversed(events):
+        clock = time.strftime("%H:%M", time.localtime(event.at_s))
+        role = _TONE_ROLES[event.tone]
+        first, *more = wrap(f"{event.subject} {event.text}", width - 11)
+        lines.append([(f" {clock} ", "dim"), (f"{GLYPHS.get(role, '·')} ", role), (first, "plain")])
+        lines += [[(" " * 9 + part, "plain")] for part in more]
+        if len(lines) >= height:
+            break
+    return lines[:height]
 
 
 def offer_words(report: Report, listed: Listed | None, key: str) -> str:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Vertical
 from textual.message import Message
 from textual.timer import Timer
 
@@ -30,6 +31,7 @@ from raidtui.features.arrays.screen.array_rows import (
     is_down,
     keep_choice,
     matches,
+    news_lines,
     nothing_lines,
     offer_words,
     ordered,
@@ -45,11 +47,12 @@ from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array
 from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
-from raidtui.view.array_row import brief_line
+from raidtui.view.array_row import brief_line, list_title, list_width
 from raidtui.view.line import Line
 from raidtui.watch.watch import Report, limit_path
 
 _SETTLE_S = 0.12
+_BESIDE_NEWS = 8  # rows of a window that are neither arrays nor news
 
 
 class ArraysPane(Pane):
@@ -90,13 +93,16 @@ class ArraysPane(Pane):
         self.head = Lines(id="array-head")
         self.limits = LimitSliders()
         self.body = BodyLines(id="array-body")
+        self.title = Lines(id="array-title")
+        self.news = Lines(id="array-news")
         if report is not None:
             self._listed = ordered(report)
             self._keep(self._listed)
 
     def compose(self) -> ComposeResult:
-        """Rows, head, sliders, body."""
-        yield from (self.rows, self.head, *self.limits.both, self.body)
+        """The list, and the chosen array: below it, or beside it in a wide window."""
+        yield Vertical(self.title, self.rows, self.news, id="array-panel")
+        yield Vertical(self.head, *self.limits.both, self.body, id="array-detail")
 
     # -- showing
 
@@ -151,24 +157,39 @@ class ArraysPane(Pane):
             return
         selected = next((i for i, each in enumerate(self._listed) if each.key == self.chosen), None)
         shared = shared_titles(report)
-        lines = [self._row(report, array, width, shared) for array in self._listed]
-        self.rows.show(lines or nothing_lines(report, self.wanted_text, width), selected=selected)
+        panel = list_width(width)
+        lines = [self._row(report, array, panel, shared) for array in self._listed]
+        self.rows.show(lines or nothing_lines(report, self.wanted_text, panel), selected=selected)
+        self._lay_out(panel, width, height)
         if selected is not None:
             self.rows.keep_in_view(selected)
         array, absent = self.array, self.absent
+        beside = width - panel or width
         self.head.display = self.body.display = array is not None or absent is not None
         if array is None:
             self.limits.hide()
             if absent is not None:
-                self.head.show(absent_head_lines(report, absent, width))
-                self.body.show(absent_body_lines(report, absent, width))
+                self.head.show(absent_head_lines(report, absent, beside))
+                self.body.show(absent_body_lines(report, absent, beside))
             return
-        self.head.show(head_lines(report, array, width, height))
+        self.head.show(head_lines(report, array, beside, self.shell.keymap, beside=panel < SMALLEST[0]))
         self.limits.show(report, array)
         if array.key != self._drawn_key:
             self._drawn_key = array.key
             self.body.scroll_home(animate=False)
-        self.body.show([*unit_lines(array, width), *body_lines(report, array, width, self.shell.keymap)])
+        body = body_lines(report, array, beside, height, self.shell.keymap)
+        self.body.show([*unit_lines(array, beside), *body])
+
+    def _lay_out(self, panel: int, width: int, height: int) -> None:
+        """Put the details below the list, or beside it; then what happened last is below the list."""
+        wide = panel < width
+        self.set_class(wide, "-wide")
+        self.title.display = self.news.display = wide
+        if wide:
+            self.query_one("#array-panel").styles.width = panel
+            self.title.show([list_title(panel)])
+            rows = height - len(self._listed) - _BESIDE_NEWS
+            self.news.show(news_lines(self.shell.log_events, panel, max(0, rows)))
 
     def _row(self, report: Report, array: Listed, width: int, shared: frozenset[str]) -> Line:
         """Return an array's row; an unchanged one is not made again."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 import errno
 
 import pytest
+from msgspec.structs import replace
 
 from raidtui.config import Config
 from raidtui.features.arrays.screen.array_detail import remedy_words
+from raidtui.features.arrays.screen.array_rows import ordered
 from raidtui.host.readers.memory_reader import MemoryReader
+from raidtui.model.absent import AbsentArray
 from raidtui.monitor.health import judge
 from raidtui.monitor.sampler import Sampler
 from tests.frame.staging import (
@@ -16,16 +19,21 @@ from tests.frame.staging import (
     WIDE,
     Paces,
     Shows,
+    header_of,
     in_worker,
     lines_of,
     look,
+    main_of,
+    move,
     play,
+    rows_of,
     running,
+    screen_text,
     staged,
 )
-from tests.frame.states import ARRAYS, REST, STATES, WIDE_STATES, resync_life
+from tests.frame.states import ARRAYS, CHECK, REST, STATES, WIDE_STATES, resync_life
 from tests.hosts.kernel import Kernel
-from tests.hosts.specs import ArraySpec, inactive, raid1, raid5, raid10
+from tests.hosts.specs import ArraySpec, inactive, raid1, raid5, raid6, raid10
 from tests.hosts.trees import Stage, host_tree
 
 
@@ -106,9 +114,9 @@ def test_capture(shows: Shows) -> None:
 )
 async def test_a_remedy_names_the_key_that_does_it(arrays: tuple[ArraySpec, ...], words: str) -> None:
     async with running(Kernel(*arrays)) as pilot:
-        body = " ".join(lines_of(pilot, "#array-body").split())
-        assert words in body
-        assert "mdadm" not in body
+        head = " ".join(lines_of(pilot, "#array-head").split())
+        assert words in head
+        assert "mdadm" not in head
 
 
 def test_no_key_is_named_where_it_is_not_the_remedy() -> None:
@@ -127,7 +135,62 @@ def test_no_key_is_named_where_it_is_not_the_remedy() -> None:
 async def test_a_remedy_names_the_users_own_key() -> None:
     config = Config(keys={"arrays.add": "f7"})
     async with running(Kernel(raid5(failed=("sdh",))), config=config) as pilot:
-        assert "→ F7 adds a disk" in lines_of(pilot, "#array-body")
+        assert "→ F7 adds a disk" in lines_of(pilot, "#array-head")
+
+
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), WIDE], ids=lambda size: "x".join(map(str, size)))
+@pytest.mark.parametrize("state", [name for name in STATES if name not in {"no-arrays", "no-md", "many"}])
+async def test_what_is_wrong_and_its_remedy_are_in_view(state: str, size: tuple[int, int]) -> None:
+    """Above the sync and the sliders, for each array of each state."""
+    async with running(STATES[state].root(), size=size) as pilot:
+        pane = main_of(pilot).arrays
+        report = pane.report
+        assert report is not None
+        for array in ordered(report):
+            pane.choose(array.key)
+            await pilot.pause()
+            worst = max(report.of(array), key=lambda each: each.severity, default=None)
+            if worst is None or worst.code in {"pending", "delayed"}:
+                continue
+            remedy = worst.remedy if isinstance(array, AbsentArray) else remedy_words(worst, array, {})
+            head = pane.head.region
+            assert head.bottom <= pilot.app.screen.size.height - 2
+            shown = " ".join(screen_text(pilot.app).split())
+            for word in f"{worst.sentence} {remedy}".split():
+                assert word in shown
+            assert worst.sentence in " ".join(pane.head.text.split())
+
+
+async def test_the_sliders_stay_where_they_are_when_a_member_fails_and_when_a_sync_begins() -> None:
+    kernel = Kernel(raid5(), raid1())
+    async with running(kernel) as pilot:
+        await pilot.press("down")
+        pane = main_of(pilot).arrays
+        assert pane.array is not None
+        assert pane.array.title == "root"
+        before = [slider.region for slider in pane.limits.both]
+        await move(pilot, lambda: kernel.change(raid5(), raid1(failed=("sdf",))))
+        assert "is degraded" in pane.head.text
+        assert [slider.region for slider in pane.limits.both] == before
+        await move(pilot, lambda: kernel.change(raid5(), raid1(sync=CHECK)))
+        assert "check" in pane.head.text
+        assert [slider.region for slider in pane.limits.both] == before
+
+
+async def test_what_may_be_lost_comes_first_and_a_check_is_no_trouble() -> None:
+    kernel = Kernel(
+        raid1("md1", "calm", members=("sda1", "sdb1")),
+        raid1("md2", "checked", members=("sda2", "sdb2"), sync=CHECK),
+        raid1("md3", "synced", members=("sda3", "sdb3"), sync=replace(CHECK, action="resync")),
+        raid6("md4", "less"  , failed=("sdk",)),
+        raid10("md5", "frozen", members=("sda5", "sdb5", "sdc5", "sdd5"), frozen=True),
+        raid5("md6", "bare", members=("sdm", "sdn", "sdo"), failed=("sdn",)),
+        raid5("md7", "lost", members=("sdp", None, None)),
+    )  # fmt: skip
+    async with running(kernel, size=WIDE) as pilot:
+        listed = [row.split()[1] for row in rows_of(pilot)]
+        assert listed == ["lost", "bare", "less", "frozen", "synced", "checked", "calm"]
+        assert "● 1 check" in header_of(pilot)
 
 
 async def test_what_a_reshape_comes_to() -> None:

@@ -179,7 +179,7 @@ import asyncio, sys
 from tests.demo.scene import Scene
 from tests.frame.staging import app_of, running
 async def main():
-    async with running(Scene().root) as pilot:
+    async with running(Scene().reader) as pilot:
         await app_of(pilot)._show_unfinished_job()
         app_of(pilot)._take(app_of(pilot).report)
         await pilot.pause()
