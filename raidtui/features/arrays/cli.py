@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from raidtui.command.streams import UsageError, print_json
 from raidtui.features.arrays.cli_json import known_wear, report_dict
-from raidtui.features.arrays.cli_nagios import nagios_line
+from raidtui.features.arrays.cli_nagios import brief_words, nagios_line
 from raidtui.features.arrays.cli_prometheus import metric_lines
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.absent import AbsentArray
@@ -52,6 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     form.add_argument(
         "--nagios", action="store_true", help="print one line with performance data, as a plugin of Nagios"
     )
+    form.add_argument(
+        "--brief", action="store_true", help="print one line: what is wrong, or that nothing is; for a login"
+    )
     parser.add_argument(
         "--wear",
         action="store_true",
@@ -70,14 +73,14 @@ def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: options are given that do not go together.
     """
-    if arguments.watch and (arguments.prometheus or arguments.nagios):
-        other = "--prometheus" if arguments.prometheus else "--nagios"
-        raise UsageError(f"--watch prints events, which {other} cannot express: use one of the two")
+    other = next((each for each in ("prometheus", "nagios", "brief") if getattr(arguments, each)), "")
+    if arguments.watch and other:
+        raise UsageError(f"--watch prints events, which --{other} cannot express: use one of the two")
     if arguments.wear and (arguments.watch or not arguments.json):
         raise UsageError(
             "--wear adds to --json alone: raidtui status --json --wear; for people: raidtui wear"
         )
-    forms = ("json", "prometheus", "nagios")
+    forms = ("json", "prometheus", "nagios", "brief")
     form = next((each for each in forms if getattr(arguments, each)), "sentences")
     if arguments.watch:
         return watch_status(reader, form)
@@ -85,7 +88,7 @@ def run(reader: HostReader, arguments: argparse.Namespace) -> int:
 
 
 def print_status(reader: HostReader, form: str, *, wear: bool = False) -> int:
-    """Print the report in a form: ``sentences``, ``json``, ``prometheus`` or ``nagios``.
+    """Print the report in a form: ``sentences``, ``json``, ``prometheus``, ``nagios`` or ``brief``.
 
     Args:
         reader: the host.
@@ -101,6 +104,8 @@ def print_status(reader: HostReader, form: str, *, wear: bool = False) -> int:
         print_json(report_dict(report, known_wear(reader) if wear else None), indent=2)
     elif form == "nagios":
         _print([nagios_line(report)])
+    elif form == "brief":
+        _print([visible(f"{report.snapshot.host.name or 'this host'}: {brief_words(report)}")])
     else:
         _print(metric_lines(report) if form == "prometheus" else report_lines(report))
     host_watch.close()

@@ -20,11 +20,12 @@ _NOT_IN_A_LABEL = re.compile(r"[^A-Za-z0-9_.-]", re.ASCII)
 
 def nagios_line(report: Report) -> str:
     """Return the line, without its end."""
-    said = visible(_said(report)).replace("|", "/")
+    said = visible(brief_words(report)).replace("|", "/")
     return f"MD {_WORDS[report.exit_status]} - {said} | {' '.join(_figures(report))}"
 
 
-def _said(report: Report) -> str:
+def brief_words(report: Report) -> str:
+    """Return in one line what is wrong, the worst first, or that nothing is; and what is being synced."""
     wrong = sorted(
         (each for each in report.findings if each.severity > Severity.INFO),
         key=lambda each: -each.severity,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -80,3 +81,28 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         run(["--demo", "status", "--wear"])
     assert ended.value.code == 64
+
+
+@pytest.mark.parametrize(
+    ("arrays", "line"),
+    [
+        ((), "nas: no md array"),
+        (
+            (raid10(sync=Syncing(action="check", done_kib=44_040_192)), raid1()),
+            "nas: 2 arrays, check of data",
+        ),
+        (
+            (raid5(failed=("sdh",)), raid1(failed=("sdf",)), raid10()),
+            (
+                "nas: media is degraded: 1 of 3 members missing (slot 1), sdh failed; no redundancy is left"
+                " (and 1 more)"
+            ),
+        ),
+    ],
+)
+def test_in_brief_for_a_login(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arrays: tuple[ArraySpec, ...], line: str
+) -> None:
+    host_tree(*arrays).write_to(tmp_path)
+    run(["--root", str(tmp_path), "status", "--brief"])
+    assert capsys.readouterr().out == f"{line}\n"
