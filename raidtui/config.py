@@ -13,6 +13,7 @@ from raidtui.host.regular_files import read_regular
 
 _KNOWN = frozenset({"theme", "mouse", "bell", "keys", "wear", "readonly"})
 _MOST_TBW = 1_000_000
+_KEYS_FORM = '[keys] must hold lines like "arrays.check" = "f5"'
 _RATING_FORM = '[wear.rated_tbw] must hold lines like "Samsung SSD 850 EVO 500GB" = 150'
 
 
@@ -77,9 +78,11 @@ def _checked(path: Path, values: dict[str, Any]) -> Config:
     if not isinstance(readonly, bool):
         troubles.append(f"{path}: readonly must be true or false; it is taken as true")
         readonly = True
-    if not isinstance(keys, dict) or not all(isinstance(each, str) for each in keys.values()):
-        troubles.append(f'{path}: [keys] must hold lines like "arrays.check" = "f5"')
+    if not isinstance(keys, dict):
+        troubles.append(f"{path}: {_KEYS_FORM}")
         keys = {}
+    wrong_keys = {name: each for name, each in keys.items() if not isinstance(each, str)}
+    troubles += [f"{path}: {name!r} = {each!r} is ignored; {_KEYS_FORM}" for name, each in wrong_keys.items()]
     rated_bytes, wrong = _ratings(path, values.get("wear", {}))
     troubles += wrong
     return Config(
@@ -87,7 +90,7 @@ def _checked(path: Path, values: dict[str, Any]) -> Config:
         mouse=mouse,
         bell=bell,
         readonly=readonly,
-        keys=keys,
+        keys={name: each for name, each in keys.items() if name not in wrong_keys},
         rated_bytes=rated_bytes,
         troubles=tuple(sorted(troubles)),
     )

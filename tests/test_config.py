@@ -31,12 +31,22 @@ def test_all_settings(tmp_path: Path) -> None:
         ("theme = 3", "theme must be a name in quotes"),
         ('mouse = "no"', "mouse must be true or false"),
         ('keys = "f5"', '[keys] must hold lines like "arrays.check" = "f5"'),
-        ('[keys]\n"arrays.check" = 5', '[keys] must hold lines like "arrays.check" = "f5"'),
+        (
+            '[keys]\n"arrays.check" = 5',
+            '\'arrays.check\' = 5 is ignored; [keys] must hold lines like "arrays.check" = "f5"',
+        ),
+        ("bell = 1", "bell must be true or false"),
         ("colour = 3", "unknown setting 'colour'"),
     ],
 )
 def test_a_wrong_entry_is_left_out(tmp_path: Path, text: str, said: str) -> None:
     assert read(tmp_path, text) == Config(troubles=(f"{tmp_path}/config.toml: {said}",))
+
+
+def test_one_wrong_key_does_not_drop_the_others(tmp_path: Path) -> None:
+    config = read(tmp_path, '[keys]\n"arrays.check" = 5\n"arrays.add" = "f7"\n')
+    assert config.keys == {"arrays.add": "f7"}
+    assert len(config.troubles) == 1
 
 
 FORM = '[wear.rated_tbw] must hold lines like "Samsung SSD 850 EVO 500GB" = 150'

@@ -10,6 +10,7 @@ import signal
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from msgspec.structs import replace
 from textual import events
 from textual.binding import BindingType
 from textual.driver import Driver
@@ -20,6 +21,7 @@ from raidtui.app.alarms import Alarms
 from raidtui.app.main_screen import MainScreen
 from raidtui.config import Config
 from raidtui.features.arrays.screen.arrays_pane import ArraysPane
+from raidtui.features.arrays.screen.slider import SLIDER
 from raidtui.frame.commands import EVERYWHERE
 from raidtui.frame.key_order import KeyOrderApp
 from raidtui.frame.pane import Pane
@@ -237,6 +239,23 @@ class RaidApp(DefectHooks, KeyOrderApp):
         self._features = FEATURES
         if self.report is not None:
             self._follow(self.report)
+        if self._settings.keys:
+            self._check_keys()
+
+    def _check_keys(self) -> None:
+        """Drop what cannot be used of the user's own keys, and say why."""
+        from raidtui.app.keymap import check_keymap  # noqa: PLC0415
+
+        panes: list[type[Pane]] = [ArraysPane]
+        panes += [feature.pane() for feature in self._features if feature.pane is not None]
+        rooms = [(*EVERYWHERE, *pane.COMMANDS) for pane in panes]
+        keys, troubles = check_keymap(self._settings.keys, (*rooms, (*EVERYWHERE, *SLIDER)))
+        if troubles:
+            self._settings = replace(self._settings, keys=keys)
+            self.set_keymap(keys)
+            self.main.redraw_frame()
+        for trouble in troubles:
+            self._say(trouble)
 
     def _follow(self, report: Report) -> None:
         """Tell features of a report."""

@@ -54,14 +54,14 @@ FORGET = Command(
     help="Forget the typed figure",
 )  # fmt: skip
 
+SLIDER = (LESS, MORE, MUCH_LESS, MUCH_MORE, APPLY, FORGET)
+
 
 class Slider(Typing, Widget, can_focus=True):
     """One limit. ``Slider.Asked`` requests a value; ``show`` sets the kernel's."""
 
     DEFAULT_CSS = "Slider { height: 1; width: 1fr; }"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        each for command in (LESS, MORE, MUCH_LESS, MUCH_MORE, APPLY, FORGET) for each in command.bindings
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [each for command in SLIDER for each in command.bindings]
 
     class Asked(Message):
         """Another value is requested, in KiB/s."""
