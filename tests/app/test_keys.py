@@ -175,7 +175,7 @@ async def test_read_only_as_root(pane: str) -> None:
     root = Kernel(*ARRAYS["check"])
     root.readonly = True
     acting = {
-        "1": "cxpgyRAFMNTZm", "3": "mT", "4": "kpu", "5": "nsa", "7": "i",
+        "1": "cxpgyRAFMNTWZm", "3": "mT", "4": "kpu", "5": "nsa", "7": "i",
     }  # fmt: skip
     async with running(root, size=WIDE) as pilot:
         assert "read-only" in header_of(pilot)

@@ -99,6 +99,11 @@ STOP = Command(
     id="arrays.stop", keys="T", action="repair('stop')", label="Stop", foot=False,
     words="deactivate shut down", help="Stop the array; nothing on it is changed.",
 )  # fmt: skip
+WRITABLE = Command(
+    id="arrays.writable", keys="W", action="repair('read-write')", label="Writable", foot=False,
+    words="read-write readwrite read-only readonly auto-read-only pending begin start",
+    help="Make a read-only array writable; what waits to be synced begins.",
+)  # fmt: skip
 ASSEMBLE = Command(
     id="arrays.assemble", keys="a", action="flow('assemble')", label="Start", foot=False,
     words="assemble run activate import rescue recover force stale kicked superblock lost",
@@ -116,9 +121,9 @@ ZERO = Command(
 )  # fmt: skip
 ARRAYS = (
     CHECK, CANCEL, PAUSE, LIMITS, SCOPE, GIVE_BACK, PACE, UNDO, REPLACE, ADD, FAIL, REMOVE, GROW, RENAME,
-    STOP, LOCATE, MISMATCHES, ASSEMBLE, ZERO,
+    STOP, WRITABLE, LOCATE, MISMATCHES, ASSEMBLE, ZERO,
 )  # fmt: skip
-BY_VERB = {command.id.removeprefix("arrays."): command for command in ARRAYS}
+BY_VERB = {command.id.removeprefix("arrays."): command for command in ARRAYS} | {"read-write": WRITABLE}
 """The commands by the argument of their action."""
 _NOT_CHOSEN = Refusal(code=RefusalCode.NOT_FOUND, why="no array is chosen")
 _NOT_PLAYED = {
@@ -188,8 +193,13 @@ def _refuse_form(command: Command, choice: ArrayChoice) -> Refusal | None:
         return refusal
     if command is ASSEMBLE:
         return None  # what happened is said anywhere; what cannot be done, the guide says
-    chosen = choice.array is not None or command.id in _NEED_NO_ARRAY
-    return needs_root(report.snapshot) or (None if chosen else _NOT_CHOSEN)
+    if refusal := needs_root(report.snapshot):
+        return refusal
+    if choice.array is None:
+        return None if command.id in _NEED_NO_ARRAY else _NOT_CHOSEN
+    if command is WRITABLE and not choice.array.read_only:
+        return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{choice.array.title} is already read-write")
+    return None
 
 
 _PLANS: Mapping[str, Callable[[ArrayChoice], Made]] = {
@@ -227,12 +237,16 @@ def plan_of(command: Command, report: Report | None, key: str | None, *, system_
 
 
 def offers(report: Report | None, key: str | None, *, system_scope: bool) -> list[tuple[Command, str, bool]]:
-    """Return (command, label now, whether it can be done) of the pane's commands, for footer and help."""
+    """Return (command, label now, whether it can be done) of the pane's commands, for footer and help.
+
+    The one that ends what an array waits in comes first.
+    """
     array = report.snapshot.array(key) if report else None
     down = report is not None and needs_guide(report, key)
+    ends = ASSEMBLE if down else WRITABLE if array is not None and array.read_only else None
     items = []
-    for each in (ASSEMBLE, *(other for other in ARRAYS if other is not ASSEMBLE)) if down else ARRAYS:
-        command = replace(each, foot=True) if down and each is ASSEMBLE else each
+    for each in (ends, *(other for other in ARRAYS if other is not ends)) if ends is not None else ARRAYS:
+        command = replace(each, foot=True) if each is ends else each
         label = "Rescue" if down and each is ASSEMBLE else command.label
         if each is PAUSE and array is not None and is_paused(array):
             label = "Resume"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
-from raidtui.features.arrays.screen.array_commands import ADD, ASSEMBLE, FAIL, PAUSE, REMOVE
+from raidtui.features.arrays.screen.array_commands import ADD, ASSEMBLE, FAIL, PAUSE, REMOVE, WRITABLE
 from raidtui.features.arrays.screen.speed_chart import LABEL, speed_lines
 from raidtui.frame.chart import bar
 from raidtui.frame.pane import SEVERITY_ROLES
@@ -362,6 +362,8 @@ def remedy_words(finding: Finding, array: Array, keymap: Mapping[str, str]) -> s
         return fail if serving else remove
     if finding.code == "member-faulty" and finding.severity:
         return f"{REMOVE.shown_key(keymap)} removes it from the array; then replace the disk"
+    if finding.code in {"auto-read-only", "read-only"} and finding.remedy:
+        return f"{WRITABLE.shown_key(keymap)} makes it writable"
     if finding.code in {"frozen", "frozen-with-work"}:
         return f"{PAUSE.shown_key(keymap)} resumes it"
     if finding.code == "degraded":

@@ -1,4 +1,4 @@
-"""Replace, add, fail, remove, rename, stop: choose a member or a device, then review the plan.
+"""Replace, add, fail, remove, rename, stop, make writable: choose a member or a device, then review the plan.
 
 ``raidtui.frame.plan_flow`` has what these flows share.
 """
@@ -18,7 +18,7 @@ from raidtui.plans.leave import plan_fail, plan_remove
 from raidtui.plans.re_add import plan_re_add
 from raidtui.plans.rename import plan_rename
 from raidtui.plans.repair import plan_add, plan_replace, refuse_replacing
-from raidtui.plans.stop import plan_stop
+from raidtui.plans.stop import plan_read_write, plan_stop
 from raidtui.watch import storage
 
 
@@ -67,6 +67,7 @@ class RepairFlow(PlanFlow):
 
 _AT_ONCE: Mapping[str, Callable[[Survey, Array, str], Plan | Refusal]] = {
     "stop": lambda survey, array, _: plan_stop(survey, array),
+    "read-write": lambda survey, array, _: plan_read_write(survey, array),
     "rename": lambda survey, array, name: plan_rename(survey, array, name, references=True),
 }
 """Makes the plans of verbs without a choice of device."""

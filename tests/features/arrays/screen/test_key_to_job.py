@@ -40,7 +40,7 @@ from tests.frame.staging import (
     until,
 )
 from tests.hosts.kernel import Kernel
-from tests.hosts.specs import raid5, raid10
+from tests.hosts.specs import Syncing, raid5, raid10
 from tests.plans.new_array import FOUR, UUID
 
 FIRST_FOUR = ("space", "down") * 4
@@ -312,6 +312,31 @@ async def test_no_superblock_to_wipe(fake: Fake) -> None:
         await at(pilot, Choice, "Z")
         assert "no device has an md superblock" in screen_text(pilot)
         assert await closed(pilot, "enter", "escape") == "nothing was changed"
+
+
+# -- read-only
+
+
+async def test_a_read_only_array_is_made_writable_by_the_first_key_of_the_footer(fake: Fake) -> None:
+    waits = raid10(
+        read_only="auto-read-only", sync=Syncing(action="resync", waiting="PENDING"), resync_start="0"
+    )
+    async with console(waits) as pilot:
+        await pilot.press("up")
+        assert screen_text(pilot).split("\n")[-1].startswith(" W Writable")
+        assert "→ W makes it writable" in screen_text(pilot)
+        await at(pilot, PlanView, "W")
+        assert "mdadm --readwrite /dev/md127" in screen_text(pilot)
+        assert await done(pilot, "y") == "read-write: data: done"
+    [plan] = fake.begun
+    assert [step.argv for step in plan.steps] == [("mdadm", "--readwrite", "/dev/md127")]
+
+
+async def test_an_array_that_is_writable_is_left_alone(fake: Fake) -> None:
+    async with console(raid10()) as pilot:
+        await pilot.press("end", "W")
+        assert "data is already read-write" in message_of(pilot)
+    assert not fake.begun
 
 
 # -- members that would destroy another array
