@@ -52,7 +52,7 @@ def counts_line(counts: dict[tuple[str, str], int]) -> Line:
     """Return ``● 2 optimal ▲ 1 resync`` from {(role, word): number}; the worst is last."""
     order = ("ok", "unknown", "warn", "bad")
     spans: Line = []
-    for role, word in sorted(counts, key=lambda each: order.index(each[0])):
+    for role, word in sorted(counts, key=lambda each: (order.index(each[0]), each[1])):
         if spans:
             spans.append((" ", "plain"))
         spans.append((f"{GLYPHS[role]} {counts[role, word]} {word}", role))

@@ -157,10 +157,10 @@ async def test_help_lists_keys_and_reasons() -> None:
         assert pilot.app.screen.query("#help-text")
         text = re.sub(r"\s+", " ", lines_of(pilot, "#help-text"))
         labels = ("Check", "Cancel", "Pause", "Scope", "Give back", "Yield", "Undo")
-        repairs = ("Replace", "Add", "Fail", "Remove", "Rename", "Stop", "Start", "Zero")
-        for key, label in zip("cxpsgyuRAFMNTaZm", (*labels, *repairs, "Mismatches"), strict=True):
+        repairs = ("Replace", "Add", "Fail", "Remove", "Rename", "Stop", "Writable", "Start", "Zero")
+        for key, label in zip("cxpsgyuRAFMNTWaZm", (*labels, *repairs, "Mismatches"), strict=True):
             assert f" {key} {label} " in text
-        assert text.count("not now: needs root; run it as: sudo raidtui") == 17  # the guide opens without
+        assert text.count("not now: needs root; run it as: sudo raidtui") == 18  # the guide opens without
         await press(pilot, "escape")
         assert pilot.app.screen is main_of(pilot)
         await press(pilot, "6", "f1")
@@ -320,7 +320,7 @@ def _asking(pilot: Paces) -> bool:
 
 
 async def test_the_users_own_keys(tmp_path: Path) -> None:
-    (tmp_path / "config.toml").write_text('[keys]\n"arrays.check" = "f5"\n"app.log" = "o"\n')
+    (tmp_path / "config.toml").write_text('[keys]\n"arrays.check" = "f5"\n"app.log" = "f6"\n')
     kernel = Kernel(*ARRAYS["optimal"])
     async with running(kernel, config=read_config(tmp_path)) as pilot:
         assert "F5 Check" in lines_of(pilot, "#bottom")
@@ -328,7 +328,7 @@ async def test_the_users_own_keys(tmp_path: Path) -> None:
         assert kernel.writes == []
         await press(pilot, "f5")
         await until(pilot, lambda: kernel.writes)
-        await press(pilot, "o")
+        await press(pilot, "f6")
         assert has_focus(pilot, "#log-lines")
 
 
@@ -399,7 +399,7 @@ async def test_arrays_of_one_label_show_the_kernels_names() -> None:
             rows = rows_of(pilot)
             assert ["md126" in rows[0], "md125" in rows[1]] == [True, True]
             assert "md124" not in rows[2]
-            assert len({row.index("raid1") for row in rows}) == 1
+            assert len({row.index("optimal") for row in rows}) == 1
 
 
 async def test_the_new_array_is_chosen_when_it_is_there() -> None:

@@ -61,10 +61,11 @@ class Terminal:
             self.grid = [cells(part for strip in line for part in strip) for line in update.strips]
             return
         assert isinstance(update, ChopsUpdate)
-        pieces = [(x, y, strip) for y, line in enumerate(update.chops) for x, strip in line.items() if strip]
-        for x, y, strip in pieces:
-            row = cells(strip)
-            self.grid[y][x : x + len(row)] = row
+        for y, first, end in update.spans:  # what is beside them was not drawn
+            for x, strip in update.chops[y].items():
+                row = cells(strip or ())
+                for at in range(max(x, first), min(x + len(row), end)):
+                    self.grid[y][at] = row[at - x]
 
 
 def resyncing(done_kib: int, model: str) -> tuple[Any, ...]:

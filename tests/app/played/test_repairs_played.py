@@ -38,7 +38,7 @@ async def let_pass(pilot: Paces, scene: Scene, seconds: float) -> None:
 
 async def ready(pilot: Paces) -> None:
     """Wait until the arrays are there."""
-    await until(pilot, lambda: "raid5 ls" in screen_text(pilot), "the arrays are there")
+    await until(pilot, lambda: "● vm" in screen_text(pilot), "the arrays are there")
 
 
 async def confirmed(pilot: Paces, title: str) -> None:

@@ -17,9 +17,11 @@ from raidtui.watch.watch import Report
 
 def absent_head_lines(report: Report, absent: AbsentArray, width: int) -> list[Line]:
     """Return rule and identity, what is wrong and its remedy, and why it does not run."""
-    facts = [absent.path, *([absent.uuid] if absent.uuid else [])]
+    facts = [absent.path]
     if absent.seen_s is not None:
         facts.append(f"ran until {time.strftime('%H:%M:%S', time.localtime(absent.seen_s))}")
+    if absent.uuid:
+        facts.append(absent.uuid)
     lines = [rule_line(absent.title, facts, width)]
     for finding in report.of(absent):
         lines += finding_lines(finding, finding.remedy, width - 1)

@@ -38,14 +38,17 @@ _MEMBER_ROLES = {
 
 
 def head_lines(
-    report: Report, array: Array, width: int, keymap: Mapping[str, str] | None = None, *, beside: bool = False
+    report: Report, array: Array, width: int, first: Sequence[Line], *, beside: bool = False
 ) -> list[Line]:
     """Return a rule with the identity, what is wrong and its remedy, and the sync.
 
-    What is wrong has as many rows as it usually needs, also where nothing is: the sliders below never move.
-    Beside a narrow list, the identity begins with what the list leaves out.
+    Args:
+        report: the last report.
+        array: the chosen one.
+        width: cells.
+        first: as ``first_and_rest`` returns it.
+        beside: whether a narrow list is beside it: the identity begins with what that leaves out.
     """
-    first, _ = _first_and_rest(report, array, width, keymap or {})
     return [_identity(report, array, width, beside=beside), *first, _progress(report, array, width)]
 
 
@@ -62,12 +65,13 @@ def rule_line(title: str, facts: Sequence[str], width: int) -> Line:
     return [(" ── ", "dim"), (name, "strong"), (f"{words} ", "plain"), (f"{rule} ", "dim")]
 
 
-def _first_and_rest(
+def first_and_rest(
     report: Report, array: Array, width: int, keymap: Mapping[str, str]
 ) -> tuple[list[Line], list[Line]]:
     """Return what stands above the sync, and what is left for below the members.
 
     Above are the worst finding and its remedy, and others that fit; where nothing is wrong, what may fail.
+    It has as many rows as it usually needs, also where nothing is wrong: the sliders below it never move.
     """
     first: list[Line] = []
     rest: list[Line] = []
@@ -80,8 +84,9 @@ def _first_and_rest(
         lines = list(finding_lines(finding, "" if trial else remedy_words(finding, array, keymap), width - 1))
         fits = not rest and (not first or len(first) + len(lines) <= _FIRST_ROWS)
         (first if fits else rest).extend(lines)
+    is_well = not first
     for lines in (_survival_lines(array, width - 1), list(_uses(report, array, width - 1))):
-        fits = not rest and len(first) + len(lines) <= _FIRST_ROWS and not report.of(array)
+        fits = is_well and not rest and len(first) + len(lines) <= _FIRST_ROWS
         (first if fits else rest).extend(lines)
     return [*first, *[[]] * (_FIRST_ROWS - len(first))], rest
 
@@ -204,16 +209,20 @@ def _unit_words(array: Array, width: int) -> str:
     return text
 
 
-def body_lines(
-    report: Report, array: Array, width: int, height: int, keymap: Mapping[str, str] | None = None
-) -> list[Line]:
-    """Return the chart of a sync, the members, survivable failures, users, and what else is wrong.
+def body_lines(report: Report, array: Array, width: int, height: int, rest: Sequence[Line]) -> list[Line]:
+    """Return the chart of a sync, the members, and the rest.
 
     The last cell of a line stays empty: a scroll bar is there.
+
+    Args:
+        report: the last report.
+        array: the chosen one.
+        width: cells.
+        height: of the window, in rows.
+        rest: as ``first_and_rest`` returns it.
     """
     rows = min(_MOST_CHART, height - _BESIDE_CHART) if height >= _TALL else 1
     lines = speed_lines(report, array, width, rows)
-    _, rest = _first_and_rest(report, array, width, keymap or {})
     width -= 1
     lines += [*_pace_lines(report, array, width), *_reshape_lines(array, width)]
     tall = height >= _TALL

@@ -187,7 +187,8 @@ def _note(array: Array) -> str:
 def counts_of(report: Report) -> dict[tuple[str, str], int]:
     """Return {(role, word): how many arrays} for the header."""
     counts: dict[tuple[str, str], int] = {}
-    for array in ordered(report):
+    listed: list[Listed] = [*report.snapshot.absent, *report.snapshot.arrays]
+    for array in listed:
         state = state_of(report, array)
         counts[state] = counts.get(state, 0) + 1
     return counts

@@ -23,7 +23,7 @@ from raidtui.features.arrays.screen.array_commands import (
     offers,
     plan_of,
 )
-from raidtui.features.arrays.screen.array_detail import body_lines, head_lines, unit_lines
+from raidtui.features.arrays.screen.array_detail import body_lines, first_and_rest, head_lines, unit_lines
 from raidtui.features.arrays.screen.array_rows import (
     Chosen,
     Listed,
@@ -52,7 +52,8 @@ from raidtui.view.line import Line
 from raidtui.watch.watch import Report, limit_path
 
 _SETTLE_S = 0.12
-_BESIDE_NEWS = 8  # rows of a window that are neither arrays nor news
+_BESIDE_PANE = 4  # rows of a window for header, tabs and footer
+_MOST_ABOVE, _MOST_BESIDE = 0.34, 0.6  # of the others, how many arrays get above the details, and beside them
 
 
 class ArraysPane(Pane):
@@ -95,13 +96,15 @@ class ArraysPane(Pane):
         self.body = BodyLines(id="array-body")
         self.title = Lines(id="array-title")
         self.news = Lines(id="array-news")
+        self.panel = Vertical(self.title, self.rows, self.news, id="array-panel")
+        self._most_rows = 0
         if report is not None:
             self._listed = ordered(report)
             self._keep(self._listed)
 
     def compose(self) -> ComposeResult:
         """The list, and the chosen array: below it, or beside it in a wide window."""
-        yield Vertical(self.title, self.rows, self.news, id="array-panel")
+        yield self.panel
         yield Vertical(self.head, *self.limits.both, self.body, id="array-detail")
 
     # -- showing
@@ -172,23 +175,26 @@ class ArraysPane(Pane):
                 self.head.show(absent_head_lines(report, absent, beside))
                 self.body.show(absent_body_lines(report, absent, beside))
             return
-        self.head.show(head_lines(report, array, beside, self.shell.keymap, beside=panel < SMALLEST[0]))
+        first, rest = first_and_rest(report, array, beside, self.shell.keymap)
+        self.head.show(head_lines(report, array, beside, first, beside=panel < SMALLEST[0]))
         self.limits.show(report, array)
         if array.key != self._drawn_key:
             self._drawn_key = array.key
             self.body.scroll_home(animate=False)
-        body = body_lines(report, array, beside, height, self.shell.keymap)
-        self.body.show([*unit_lines(array, beside), *body])
+        self.body.show([*unit_lines(array, beside), *body_lines(report, array, beside, height, rest)])
 
     def _lay_out(self, panel: int, width: int, height: int) -> None:
         """Put the details below the list, or beside it; then what happened last is below the list."""
         wide = panel < width
         self.set_class(wide, "-wide")
         self.title.display = self.news.display = wide
+        most = max(1, int((height - _BESIDE_PANE) * (_MOST_BESIDE if wide else _MOST_ABOVE)))
+        if self._most_rows != most:
+            self._most_rows = self.rows.styles.max_height = most
         if wide:
-            self.query_one("#array-panel").styles.width = panel
+            self.panel.styles.width = panel
             self.title.show([list_title(panel)])
-            rows = height - len(self._listed) - _BESIDE_NEWS
+            rows = height - _BESIDE_PANE - min(most, len(self._listed)) - 1
             self.news.show(news_lines(self.shell.log_events, panel, max(0, rows)))
 
     def _row(self, report: Report, array: Listed, width: int, shared: frozenset[str]) -> Line:
