@@ -68,6 +68,8 @@ def test_lines_that_are_changed(old: str, new: str) -> None:
         ("127", "126", "/dev/md/127p1", "/dev/md/126p1"),
         ("127", "data", "/dev/md/127p1", "/dev/md/data1"),
         ("127", "data", "/dev/md/1271", "/dev/md/1271"),
+        ("data1", "new", "/dev/md/data1p2", "/dev/md/new2"),
+        ("data1", "new", "/dev/md/data12", "/dev/md/data12"),
         ("data.x", "new", "/dev/md/data-x1", "/dev/md/data-x1"),
         ("", "new", "/dev/md127p1", "/dev/md/new1"),
     ],
