@@ -75,6 +75,11 @@ def test_what_else_can_be_decided(draft: WizardDraft, rows: dict[str, tuple[str,
     assert all(row.usual for row in rows_of("more", draft, survey()))
 
 
+def test_the_size_before_there_are_members() -> None:
+    (size,) = (row for row in rows_of("more", WizardDraft(level="raid5"), survey()) if row.key == "size")
+    assert size.note.startswith("0 B of 0 B. ")
+
+
 @pytest.mark.parametrize(
     ("draft", "key", "turns", "words", "given"),
     [
