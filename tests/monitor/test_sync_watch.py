@@ -101,6 +101,17 @@ def test_it_writes_at_the_steps_of_md_alone(tmp_path: Path) -> None:
     assert next(tmp_path.glob("*.json")).stat() == before
 
 
+def test_who_stops_watching_keeps_what_was_seen_last(tmp_path: Path) -> None:
+    host = Watched(tmp_path)
+    watch = host.watcher()
+    host.then(checking(0), watch)
+    host.then(checking(500), watch)
+    watch.close()
+    record = SyncBook(tmp_path, writes=False).read(UUID)
+    assert record is not None
+    assert record.runs[-1].done_kib == 500
+
+
 def test_one_look_writes_nothing(tmp_path: Path) -> None:
     host = Watched(tmp_path)
     host.then(checking(5))
