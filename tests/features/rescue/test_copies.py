@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from raidtui.features.rescue.copies import CopyProgress, read_map
+from raidtui.features.rescue.copies import CopyProgress, find_other_source, read_map
 from raidtui.features.rescue.copy_plan import CopyRequest, ImageFile, plan_copy
+from raidtui.jobs.job_kinds import COPY_FILE
+from raidtui.jobs.store import Job
 from raidtui.model.disk import Use
 from raidtui.model.plan import Harm, Plan, Refusal
 from raidtui.model.survey import Superblock
@@ -125,3 +128,24 @@ def test_the_copy_itself_is_no_other_member() -> None:
 def test_a_copy_that_was_cut_short_goes_on() -> None:
     there = ImageFile(path="/srv/sda.img", room_bytes=0, there=True)
     assert isinstance(plan_copy(survey(device("sda")), request(there, map_there=True)), Plan)
+
+
+@pytest.mark.parametrize(
+    ("map_path", "identity", "other"),
+    [
+        ("/srv/sda.img.map", "S-sda", ""),
+        ("/srv/sda.img.map", "S-9", "sda (S-sda)"),
+        ("/srv/sda.img.map", "", "sda (S-sda)"),
+        ("/srv/sdb.img.map", "S-9", ""),
+    ],
+)
+def test_whose_a_map_file_is(
+    map_path: str, identity: str, other: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the serial number of the disk that an earlier copy has read."""
+    monkeypatch.setattr("raidtui.jobs.store.journal_path", lambda: tmp_path / "lib" / "journal.jsonl")
+    made = plan_copy(survey(device("sda")), request())
+    assert isinstance(made, Plan)
+    (Job.create(made, host="nas").folder / COPY_FILE).write_text("{}\n")
+    Job.create(made, host="nas")  # of another kind: it says nothing of copies
+    assert find_other_source(map_path, identity) == other
