@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from raidtui.features.rescue.trial.trial_record import (
     keep_outcome,
     make_trial,
 )
+from raidtui.features.rescue.trial.trials import free_bytes
 from raidtui.jobs.store import Job
 from raidtui.model.plan import Plan, RunTool
 
@@ -104,3 +106,12 @@ def test_a_trial_of_other_members_is_not_of_the_array() -> None:
     trial("a1", CLEAN, event="done")
     assert last_trial("another", ("sda", "sdb", "sdc")) is not None
     assert last_trial("another", ("sda",)) is None
+
+
+def test_the_room_for_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept for root alone is no room, and a block of it is not always 4 KiB."""
+    held = os.statvfs_result((4096, 512, 1000, 500, 300, 0, 0, 0, 0, 255))
+    monkeypatch.setattr("os.statvfs", lambda _: held)
+    assert free_bytes(str(tmp_path)) == 300 * 512
+    (tmp_path / "file").touch()
+    assert free_bytes(str(tmp_path / "file")) is None
