@@ -18,6 +18,7 @@ from raidtui.jobs.undo_record import (
     UndoRecord,
     WrittenValue,
     changed_by,
+    limits_before,
     record_path,
 )
 from raidtui.model.knob import By, ChangedValue
@@ -230,3 +231,20 @@ def test_what_left_no_undo_is_passed_over() -> None:
     record.note(undo("knob"), (), UndoPlace.TUNE)
     record.note(None, (LIMIT,), UndoPlace.TUNE)
     assert title(record.last(UndoPlace.TUNE)) == "knob"
+
+
+def test_an_array_that_this_run_has_frozen_goes_on() -> None:
+    """As long as it is frozen: who has started something in it since has decided otherwise."""
+    host, path = TuneHost(), "/sys/class/block/md127/md/sync_action"
+    freeze = Write(path=path, text="frozen", why="nothing starts")
+    before = limits_before(host, Plan(title="t", subject="data", steps=(freeze,)))
+    assert [(step.path, step.text) for step in before] == [(path, "idle")]
+    record = UndoRecord(host, None)
+    record.note(None, (), UndoPlace.ARRAYS, before)
+    assert record.left() is None
+    host.by_hand(path, "frozen")
+    left = record.left()
+    assert left is not None
+    assert left.steps == before
+    host.by_hand(path, "check")
+    assert record.left() is None
