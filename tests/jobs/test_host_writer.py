@@ -11,7 +11,7 @@ from raidtui.host.readers.folder_reader import FolderReader
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.readers.simulated_reader import SimulatedReader
-from raidtui.jobs.host_writer import HostWriter
+from raidtui.jobs.host_writer import HostWriter, replace_file
 from raidtui.model.answer import AnswerKind
 
 
@@ -53,3 +53,15 @@ def test_what_is_never_written_to(tmp_path: Path, kind: str) -> None:
     assert raised.value.errno == errno.EROFS
     assert HostWriter(host).run("touch", str(tmp_path / "made")).kind is AnswerKind.REFUSED
     assert (file.read_text(), (tmp_path / "made").exists()) == ("old", False)
+
+
+def test_a_file_that_is_in_place_and_not_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk failed after the old file was replaced: nothing is left beside it to remove."""
+
+    def fails(folder: Path) -> None:
+        raise OSError(errno.EIO, "Input/output error", str(folder))
+
+    monkeypatch.setattr("raidtui.jobs.host_writer.sync_folder", fails)
+    file = tmp_path / "mdadm.conf"
+    assert replace_file(str(file), "ARRAY\n", "") == f"{file} cannot be written: Input/output error"
+    assert [path.name for path in tmp_path.iterdir()] == ["mdadm.conf"]
