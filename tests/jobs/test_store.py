@@ -17,8 +17,10 @@ import msgspec
 import psutil
 import pytest
 
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.jobs.lock import BusyError, JobError, boot_id, only_worker, process_of, started_s, worker_of
 from raidtui.jobs.plan_file import load_plan
+from raidtui.jobs.rollback import refuse_late
 from raidtui.jobs.spawn import refuse_busy
 from raidtui.jobs.store import Job, all_jobs, find_job, foreign_jobs, jobs_folder
 from raidtui.model.plan import Plan, Write
@@ -501,3 +503,10 @@ def test_whoever_only_looks_is_no_worker(tmp_path: Path, monkeypatch: pytest.Mon
     with only_worker(tmp_path, "next"):
         assert worker_of(tmp_path) == "next"
     os.close(looking)
+
+
+def test_a_job_that_no_worker_has_begun(tmp_path: Path) -> None:
+    """Its whole journal is of the present, and nothing of it is too late to be undone."""
+    job = Job.create(SMALL, host="nas", folder=tmp_path)
+    assert job.since_work() == job.entries()
+    refuse_late(MemoryReader({}), job, SMALL)
