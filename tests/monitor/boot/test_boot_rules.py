@@ -63,6 +63,14 @@ def with_sector(**more: Any) -> Change:
     return lambda facts: replace(facts, sectors=(facts.sectors[0], sector))
 
 
+def at_level(level: str, *modules: str) -> DiskVerdict:
+    """Return the verdict where /boot is on an array of a level, and GRUB has these modules, too."""
+    facts, stack, arrays = healthy()
+    found = {name: replace(array, level=level) for name, array in arrays.items()}
+    change = with_core(modules=(*CORE.modules, *modules))
+    return next(each for each in judge_boot(change(facts), stack, found) if each.name == "ubda")
+
+
 def with_core(**more: Any) -> Change:
     return with_sector(core=replace(CORE, **more))
 
@@ -150,6 +158,15 @@ ENTRY = EfiEntry(number="0001", part_uuid="bbbb", path=SHIM.path)
 def test_it_boots(change: Change) -> None:
     verdict = judged(change)
     assert (verdict.boots_without, verdict.reasons) == (True, ())
+
+
+@pytest.mark.parametrize(
+    ("level", "module"), [("raid4", "raid5rec"), ("raid5", "raid5rec"), ("raid6", "raid6rec")]
+)
+def test_grub_computes_what_is_missing_by_a_module(level: str, module: str) -> None:
+    lacks = f"its image lacks {module}"
+    assert any(reason.text.endswith(lacks) for reason in at_level(level).reasons)
+    assert not any("its image lacks" in reason.text for reason in at_level(level, module).reasons)
 
 
 NO, UNKNOWN, NOTE = False, None, True
