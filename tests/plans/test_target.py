@@ -88,6 +88,13 @@ def test_words_for_an_array(word: str, name: str) -> None:
     assert found.name == name
 
 
+def test_a_name_without_a_link() -> None:
+    """Udev makes the link: the array has its name without it, too."""
+    found = snapshot()
+    array = replace(found.arrays[0], link=None)
+    assert find_array(replace(found, arrays=(array,)), "/dev/md/data") == array
+
+
 @pytest.mark.parametrize("word", ["", "None", "/dev/md/None", "/dev/md/", "dat", DATA[:7], "MD127"])
 def test_words_for_no_array(word: str) -> None:
     """An array without a name is not called None."""
