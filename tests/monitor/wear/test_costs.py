@@ -22,6 +22,7 @@ from raidtui.monitor.wear.costs import (
 from raidtui.monitor.wear.disk_wear import DiskWear
 from raidtui.monitor.wear.endurance import Percent
 from raidtui.monitor.wear.ledger_entries import LedgerEntry, stretch_bytes
+from raidtui.monitor.wear.survey_wear import life_bytes
 
 TB, GB = 10**12, 10**9
 COMPONENT_KIB = 219_726_562  # 225 GB
@@ -54,6 +55,11 @@ def array(level: str = "raid10", **more: Any) -> Array:
 )
 def test_a_share_of_a_life(of: DiskWear | None, share: Share | None) -> None:
     assert life_share(of, 1500 * GB) == share
+
+
+def test_what_a_disk_takes_over_its_life() -> None:
+    assert life_bytes(disk()) == 400 * TB
+    assert life_bytes(disk(used=0)) is life_bytes(disk(used=None)) is life_bytes(disk(written=None)) is None
 
 
 @pytest.mark.parametrize(
