@@ -50,6 +50,10 @@ def test_without_a_subcommand_it_is_the_diagnosis(words: str, devices: list[str]
     assert found.json is ("--json" in words)
 
 
+def test_a_search_reads_the_same_places_again() -> None:
+    assert build_parser().parse_args(["rescue", "search", "sda", "sdb"]).seed == 1
+
+
 def test_help_is_that_of_all_subcommands(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         build_parser().parse_args(["rescue", "--help"])
