@@ -185,8 +185,7 @@ def plan_assemble(
     running = [array for array in survey.snapshot.arrays if array is not waiting]
     if there := next((array for array in running if array.uuid == uuid), None):
         return Refusal(code=RefusalCode.TAKEN, why=f"{block.label} is already assembled as {there.name}")
-    newest = max((each.events or 0 for each in blocks), default=0)
-    if refusal := _refuse_older(survey, names, uuid, newest):
+    if refusal := _refuse_older(survey, names, uuid, block.events or 0):
         return refusal
     wanted = block.raid_disks or len(names)
     found = dict(zip(names, blocks, strict=True))
