@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from raidtui.host.readers.simulated_reader import SimulatedReader
@@ -90,3 +93,27 @@ def test_attributes() -> None:
     for array, attribute in (("md0", "sync_max"), ("md300", "reshape_position"), ("md300", "../ro")):
         with pytest.raises(ValueError, match="this is not a trial's"):
             TrialWriter(host).write(array, attribute, "max")
+
+
+def reading(name: str, array: str) -> subprocess.Popen[bytes]:
+    """Start a process that is called so, with the path of an array, and reads a line."""
+    words = (name, "-c", "print(flush=True); input()", f"/dev/{array}")
+    process = subprocess.Popen(
+        words, executable=sys.executable, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    return process
+
+
+@pytest.mark.parametrize(("array", "ended"), [("md300", True), ("md0", False), ("md9", False)])
+def test_who_watches_a_reshape(array: str, *, ended: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all processes, mdadm alone is killed, and only where it was started with the array of a trial."""
+    killed: list[int] = []
+    with reading("mdadm", array) as mdadm, reading("other", array) as other:
+        with monkeypatch.context() as patched:
+            patched.setattr("os.kill", lambda pid, _: killed.append(pid))
+            TrialWriter(Host()).end_watchers(array)
+        assert killed == ([mdadm.pid] if ended else [])
+        for process in (mdadm, other):
+            process.communicate(b"\n")
