@@ -106,6 +106,8 @@ def test_slow_member() -> None:
     spec = raid1(sync=RESYNC)
     slow = (Brake.SLOW_MEMBER, "slow member sdf (97% busy, 80 ms a request)")
     assert braked(spec, loads={"sde": busy(0.4), "sdf": busy(0.97, 80.0), "sdz": busy(1.0)}) == slow
+    unknown = DeviceLoad(busy=0.4, wait_ms=None, requests_a_s=0.0)  # no request of it has ended
+    assert braked(spec, loads={"sde": unknown, "sdf": busy(0.97, 80.0)}) == slow
     assert braked(spec, loads={"sde": busy(0.4, 70.0), "sdf": busy(0.97, 80.0)}) is None
     assert braked(spec, loads={"sde": busy(0.4), "sdf": busy(0.69, 80.0)}) is None
     assert braked(spec, loads={"sdf": busy(0.97, 80.0)}) is None
