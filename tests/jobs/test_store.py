@@ -20,10 +20,10 @@ import pytest
 from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.jobs.lock import BusyError, JobError, boot_id, only_worker, process_of, started_s, worker_of
 from raidtui.jobs.plan_file import load_plan
-from raidtui.jobs.rollback import refuse_late
+from raidtui.jobs.rollback import is_final, refuse_late
 from raidtui.jobs.spawn import refuse_busy
 from raidtui.jobs.store import Job, all_jobs, find_job, foreign_jobs, jobs_folder
-from raidtui.model.plan import Plan, Write
+from raidtui.model.plan import Fact, FactKind, Plan, RunTool, Write
 from tests.jobs.test_plan_file import PLAN, STEPS
 from tests.places import FIXTURES
 
@@ -510,3 +510,17 @@ def test_a_job_that_no_worker_has_begun(tmp_path: Path) -> None:
     job = Job.create(SMALL, host="nas", folder=tmp_path)
     assert job.since_work() == job.entries()
     refuse_late(MemoryReader({}), job, SMALL)
+
+
+def test_a_worker_that_was_killed_right_after_the_point_of_no_return(tmp_path: Path) -> None:
+    """Whether the step was done is what the host says, but only of a step that was begun."""
+    host = MemoryReader({})
+    gone = Fact(kind=FactKind.GONE, subject="md9")
+    there = Fact(kind=FactKind.ARRAY, subject="md9", value="x")
+    for proof, final in ((gone, True), (there, False)):
+        step = RunTool(argv=("mdadm",), why="w", final=True, proves=(proof,))
+        plan = Plan(title=f"no way back {final}", subject="data", steps=(step,))
+        job = Job.create(plan, host="nas", folder=tmp_path)
+        assert not is_final(host, job, plan)
+        job.note(event="begin", step=0)
+        assert is_final(host, job, plan) is final
