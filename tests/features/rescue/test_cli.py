@@ -54,6 +54,15 @@ def test_a_search_reads_the_same_places_again() -> None:
     assert build_parser().parse_args(["rescue", "search", "sda", "sdb"]).seed == 1
 
 
+def test_sectors_are_whole_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["rescue", "mismatches", "md127"]
+    assert build_parser().parse_args([*words, "--limit=8"]).limit == 8
+    for word in ("x", "-1", "²", "1" * 19):
+        with pytest.raises(SystemExit):
+            build_parser().parse_args([*words, f"--limit={word}"])
+        assert f"{word}: not a whole number" in capsys.readouterr().err
+
+
 def test_help_is_that_of_all_subcommands(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         build_parser().parse_args(["rescue", "--help"])
