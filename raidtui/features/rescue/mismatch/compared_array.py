@@ -225,8 +225,7 @@ def _shape(array: Array, level: int) -> StripeShape | Refusal:
     try:
         stride = compute_far_stride(word, slots, chunk, component) if level == 10 else 0
         shape = StripeShape(level=level, layout=word, slots=slots, chunk_bytes=chunk, stride_bytes=stride)
-        shape.places(0)
-    except (ValueError, IndexError):
+    except ValueError:
         return unknown
     if level in {5, 6} and not word:
         return unknown
