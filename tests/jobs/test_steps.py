@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from raidtui.host.readers.folder_reader import FolderReader
 from raidtui.host.readers.simulated_reader import SimulatedReader
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs import runner
@@ -325,3 +326,10 @@ def test_a_tool_that_fails_is_not_repeated(pauses: list[float]) -> None:
     step = replace(STOP, proves=(CHECK,), repeats=True)
     assert do_step(host, step, lambda _: None) == "mdadm failed (1): no udev"
     assert (len(host.did), pauses) == (1, [])
+
+
+def test_what_a_refused_write_means() -> None:
+    path, readonly = "/sys/class/block/sda/queue/scheduler", OSError(errno.EROFS, "Read-only file system")
+    words = "/sys is mounted read-only here, as in a container"
+    assert runner._meaning(FolderReader("/"), readonly, path) == words
+    assert runner._meaning(Host(), readonly, path) == "a captured tree is never written to"
