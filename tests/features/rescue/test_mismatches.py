@@ -16,10 +16,12 @@ from raidtui.features.rescue.mismatch.find_mismatches import MOST_STRETCHES, Mis
 from raidtui.features.rescue.mismatch.member_windows import Pace
 from raidtui.features.rescue.mismatch.mismatch_records import (
     Mismatch,
+    MismatchPart,
     MismatchResult,
     MismatchVerdict,
     PartRole,
     summary_text,
+    verdict_text,
 )
 from raidtui.features.rescue.search.striping import RAID5_LAYOUTS, StripeShape, compute_far_stride
 from raidtui.host.readers.memory_reader import MemoryReader
@@ -385,3 +387,14 @@ def test_a_log_that_cannot_be_read_is_not_one_without_mismatches(
 ) -> None:
     array = Members(tmp_path, 5, "left-symmetric", 3).array
     assert read_logged_spans(MemoryReader({output_path(("dmesg",)): said}), array).kind is kind
+
+
+def test_two_copies_against_two() -> None:
+    copies = zip(("sda", "sdb", "sdc", "sdd"), "ABAB", strict=True)
+    parts = tuple(
+        MismatchPart(device=device, slot=slot, role=PartRole.COPY, first_sector=0, version=version)
+        for slot, (device, version) in enumerate(copies)
+    )
+    found = Mismatch(verdict=MismatchVerdict.NOT_KNOWN, sectors=8, bytes_differ=9, parts=parts)
+    words = "Which copy is right cannot be known. 2 versions: A: sda and sdc; B: sdb and sdd."
+    assert verdict_text(found) == words
