@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import select
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from raidtui.host.readers.folder_reader import FolderReader
 from raidtui.host.readers.simulated_reader import SimulatedReader
 from raidtui.jobs import reshape_pace, worker
-from raidtui.jobs.reshape_pace import ReshapePace
+from raidtui.jobs.reshape_pace import ReshapePace, _Notices
 from raidtui.jobs.spawn import cancel
 from raidtui.jobs.worker import Worker
 from raidtui.model.plan import Plan, WaitUntil
@@ -144,3 +146,22 @@ def test_a_job_that_is_cancelled_brings_the_reshape_to_its_end(
     assert Worker(host, job).work() == "cancelled"
     assert (seen, host.state) == (["md127"] * 3, "200")
     assert journal(job)[-2:] == ["cancel", "cancelled"]
+
+
+def test_a_notice_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the file that the kernel notifies, in the milliseconds of poll(2)."""
+    asked: list[tuple[object, ...]] = []
+
+    class Poll:
+        def register(self, file: int, events: int) -> None:
+            asked.append((Path(f"/proc/self/fd/{file}").readlink(), events))
+
+        def poll(self, left_ms: float) -> None:
+            asked.append((left_ms,))
+
+    monkeypatch.setattr("raidtui.jobs.reshape_pace.select.poll", Poll)
+    file = tmp_path / "sync_completed"
+    file.write_text("none\n")
+    with _Notices(FolderReader("/"), str(file)) as notices:
+        notices.wait(0.25)
+    assert asked == [(file, select.POLLPRI | select.POLLERR), (250.0,)]
