@@ -27,6 +27,7 @@ from raidtui.model.stack import Stack, StackKind
 from raidtui.monitor.boot.boot_check import look_at_boot
 from raidtui.monitor.boot.boot_reasons import BootCode, DiskVerdict
 from raidtui.monitor.boot.boot_verdicts import judge_boot
+from raidtui.monitor.boot.kernel_stage import is_path
 from raidtui.monitor.sampler import Sampler
 from raidtui.monitor.stack.stack_reader import StackReader
 from tests.monitor.boot.images import image_root
@@ -167,6 +168,15 @@ def test_grub_computes_what_is_missing_by_a_module(level: str, module: str) -> N
     lacks = f"its image lacks {module}"
     assert any(reason.text.endswith(lacks) for reason in at_level(level).reasons)
     assert not any("its image lacks" in reason.text for reason in at_level(level, module).reasons)
+
+
+def test_a_path_that_udev_makes_of_the_name() -> None:
+    """Whatever path the line in mdadm.conf has."""
+    (line,) = configured_in("/etc/mdadm/mdadm.conf", f"ARRAY /dev/md5 UUID={ARRAY}\n")
+    array = healthy()[2]["md0"]
+    assert is_path(line, f"/dev/md/{array.title}", array)
+    assert not is_path(line, f"/dev/md/{array.title}", None)
+    assert not is_path(line, "/dev/md/other", array)
 
 
 NO, UNKNOWN, NOTE = False, None, True
