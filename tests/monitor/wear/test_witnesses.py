@@ -11,7 +11,14 @@ from raidtui.features.wear.wear_report import wear_dict, wear_of_text
 from raidtui.monitor.wear.bytes_written import Written, written
 from raidtui.monitor.wear.disk_wear import findings_of
 from raidtui.monitor.wear.endurance import life_used
-from raidtui.monitor.wear.witnesses import Confidence, Witness, confidence_of, doubt_words, wraps
+from raidtui.monitor.wear.witnesses import (
+    Confidence,
+    Witness,
+    _rated,
+    confidence_of,
+    doubt_words,
+    wraps,
+)
 from tests.monitor.wear.disks import facts, parsed, reading_of, smartctl_json, ssd, text_of
 
 GIB, SECTORS = 1 << 30, 1 << 32
@@ -205,3 +212,8 @@ def test_what_bears_a_figure_out_is_in_the_report() -> None:
     assert witnesses
     assert all(each["agrees"] for each in witnesses)
     assert witnesses[0].keys() == {"source", "says", "agrees"}
+
+
+def test_a_percentage_that_is_rounded_spans_a_life() -> None:
+    assert _rated(30.0, 3) == (750.0, 1500.0)
+    assert _rated(30.0, 1) == (1500.0, float("inf"))
