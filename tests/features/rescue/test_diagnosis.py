@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from msgspec.structs import replace
 
 from raidtui.features.rescue.cli_diagnose import report_dict, status_of
 from raidtui.features.rescue.diagnosis import diagnose
+from raidtui.features.rescue.groups import MemberGroup
 from raidtui.features.rescue.mismatch.mismatch_records import ContentKind, MismatchVerdict
 from raidtui.features.rescue.records import (
     CauseCode,
@@ -18,8 +21,10 @@ from raidtui.features.rescue.records import (
     VerdictCode,
     WayCode,
 )
+from raidtui.features.rescue.reshapes_halves_containers import take_halves
 from raidtui.features.rescue.session import RescueReport, read_facts, read_rescue
 from raidtui.model.disk import Use
+from raidtui.model.survey import Superblock
 from tests.features.rescue.expected import KNOWN, differs
 from tests.hosts.wrecks import wrecked
 from tests.places import HOUSE
@@ -106,3 +111,15 @@ def test_every_field_of_a_member() -> None:
     array = RescueArray(uuid=None, name="", level=None, members=(member,))
     (shown,) = report_dict(RescueReport(arrays=(array,)))["arrays"][0]["members"]
     assert sorted(first_cells("\n### each member\n")) == sorted(shown)
+
+
+def test_one_half_is_taken_and_the_other_kept() -> None:
+    blocks = {name: Superblock(uuid=None, events=events) for name, events in (("sda", 7), ("sdb", 9))}
+    group = cast("MemberGroup", SimpleNamespace(halves=(("sda", "sdb"),), blocks=blocks))
+    for way, (kept, left) in zip(take_halves(group), (("sda", "sdb"), ("sdb", "sda")), strict=True):
+        assert way.devices == (kept,)
+        assert f" {left} is kept as it is until all files there are safe" in way.text
+        assert (way.writes, way.forgives) == (
+            f"the superblock of {kept}; later all of {left}",
+            f"what was written to {left} alone",
+        )
