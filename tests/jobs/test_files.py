@@ -13,6 +13,7 @@ import pytest
 
 from raidtui.jobs.journal import Journal, state_trouble
 from raidtui.jobs.lock import JobError
+from raidtui.jobs.new_files import free_path
 from raidtui.jobs.state_files import alone, own_folder, read_own, write_synced
 from raidtui.jobs.store import Job, find_job
 from raidtui.model.plan import Plan, Write
@@ -194,3 +195,10 @@ def test_a_file_where_a_folder_should_be(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(OSError, match="File exists"):
         own_folder(tmp_path / "file")
+
+
+def test_a_name_that_is_free(tmp_path: Path) -> None:
+    for name in ("plan.sh", "plan-2.sh", "plan-3.sh"):
+        path = free_path(tmp_path, "plan", "sh")
+        assert path == tmp_path / name
+        path.symlink_to("nowhere")
