@@ -22,6 +22,7 @@ from raidtui.jobs.lock import BusyError, JobError, boot_id, only_worker, process
 from raidtui.jobs.plan_file import load_plan
 from raidtui.jobs.rollback import is_final, refuse_late
 from raidtui.jobs.spawn import refuse_busy
+from raidtui.jobs.states import JobState
 from raidtui.jobs.store import Job, all_jobs, find_job, foreign_jobs, jobs_folder
 from raidtui.model.plan import Fact, FactKind, Plan, RunTool, Write
 from tests.jobs.test_plan_file import PLAN, STEPS
@@ -524,3 +525,7 @@ def test_a_worker_that_was_killed_right_after_the_point_of_no_return(tmp_path: P
         assert not is_final(host, job, plan)
         job.note(event="begin", step=0)
         assert is_final(host, job, plan) is final
+
+
+def test_each_state_is_a_sentence() -> None:
+    assert all(isinstance(state.sentence, str) and state.sentence for state in JobState)
