@@ -346,3 +346,7 @@ def test_no_bitmap_is_left_to_mdadm(level: str, journal: str, policy: str, bitma
     [words] = [step.argv for step in made.steps if "--create" in step.argv]
     kinds = [word for word in words if word.startswith("--bitmap")]
     assert kinds in ([[]] if level == "raid0" else [["--bitmap=none"], ["--bitmap=internal"]])
+
+
+def test_the_smallest_chunk() -> None:
+    assert "--chunk=4" in argv(request(chunk_kib=4))
