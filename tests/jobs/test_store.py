@@ -24,7 +24,8 @@ from raidtui.jobs.rollback import is_final, refuse_late
 from raidtui.jobs.spawn import refuse_busy
 from raidtui.jobs.states import JobState
 from raidtui.jobs.store import Job, all_jobs, find_job, foreign_jobs, jobs_folder
-from raidtui.model.plan import Fact, FactKind, Plan, RunTool, Write
+from raidtui.model.fact import Fact, FactKind
+from raidtui.model.plan import Plan, RunTool, Write
 from tests.jobs.test_plan_file import PLAN, STEPS
 from tests.places import FIXTURES
 

@@ -16,7 +16,7 @@ UNIT_S = 60.0
 """How long systemd may take for a unit, in seconds."""
 
 
-class Part:
+class AlertPart:
     """The steps of one part; or why it is refused; or a note on why it is left out."""
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class Part:
         self.refusal: Refusal | None = None
         self.notes: list[str] = []
 
-    def refuse(self, code: RefusalCode, why: str, remedy: str = "") -> Part:
+    def refuse(self, code: RefusalCode, why: str, remedy: str = "") -> AlertPart:
         """Refuse the part; return it."""
         self.refusal = Refusal(code=code, why=why, remedy=remedy)
         return self

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidtui.features.alerts.alert_part import REPLACE, UNIT_S, Part, put_file, put_program, unit_fact
+from raidtui.features.alerts.alert_part import REPLACE, UNIT_S, AlertPart, put_file, put_program, unit_fact
 from raidtui.features.alerts.smartd_part import report_smartd
 from raidtui.model.alert_setup import HOOK, PARTS, AlertRequest, AlertSetup
 from raidtui.model.fact import Fact, FactKind
@@ -45,7 +45,7 @@ def plan_alerts(snapshot: Snapshot, setup: AlertSetup, request: AlertRequest) ->
         "smartd": lambda: report_smartd(setup, replaces=request.replaces, named="smartd" in request.parts),
         "journal": lambda: _journal(setup),
     }
-    parts, notes = list[Part](), list[str]()
+    parts, notes = list[AlertPart](), list[str]()
     hooked = ("hook",) if {"mdadm", "smartd"} & set(wanted) else ()
     for name in (*hooked, *(each for each in PARTS if each in wanted)):
         part = made[name]()
@@ -82,8 +82,8 @@ def _warning(setup: AlertSetup) -> str:
     )
 
 
-def _hook(setup: AlertSetup) -> Part:
-    part = Part()
+def _hook(setup: AlertSetup) -> AlertPart:
+    part = AlertPart()
     part.title = "hook"
     if setup.texts.get(HOOK) != setup.hook:
         part.steps += put_program(setup, HOOK, "keeps each event on disk, and has it sent")
@@ -93,8 +93,8 @@ def _hook(setup: AlertSetup) -> Part:
 # -- mdadm
 
 
-def _mdadm(setup: AlertSetup, *, replaces: bool, watched: bool) -> Part:
-    part = Part()
+def _mdadm(setup: AlertSetup, *, replaces: bool, watched: bool) -> AlertPart:
+    part = AlertPart()
     part.title = "mdadm"
     path, entry, named = _program_line(setup)
     if named not in {"", HOOK} and not replaces:
@@ -178,8 +178,8 @@ def _restart(setup: AlertSetup, *, watched: bool) -> tuple[Step, ...]:
 # -- retries
 
 
-def _retries(setup: AlertSetup) -> Part:
-    part = Part()
+def _retries(setup: AlertSetup) -> AlertPart:
+    part = AlertPart()
     part.title = "retries"
     if not setup.systemd:
         return part.refuse(
@@ -213,8 +213,8 @@ def _retries(setup: AlertSetup) -> Part:
 # -- the journal
 
 
-def _journal(setup: AlertSetup) -> Part:
-    part = Part()
+def _journal(setup: AlertSetup) -> AlertPart:
+    part = AlertPart()
     part.title = "journal"
     if setup.kept:
         return part

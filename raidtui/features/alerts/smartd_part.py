@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from raidtui.features.alerts.alert_part import REPLACE, UNIT_S, Part, put_file, put_program, unit_fact
+from raidtui.features.alerts.alert_part import REPLACE, UNIT_S, AlertPart, put_file, put_program, unit_fact
 from raidtui.host.alert_facts import SMARTD_SCRIPT
 from raidtui.host.watch_facts import SMARTD_RUN, smartd_lines
 from raidtui.model.alert_setup import HOOK, AlertSetup
@@ -15,7 +15,7 @@ _RUN_SCRIPT = f"{SMARTD_RUN}/{SMARTD_SCRIPT}"
 _RUNNER = "/smartd-runner"
 
 
-def report_smartd(setup: AlertSetup, *, replaces: bool, named: bool) -> Part:
+def report_smartd(setup: AlertSetup, *, replaces: bool, named: bool) -> AlertPart:
     """Return the steps that have smartd call raidtui at a fault.
 
     Args:
@@ -23,7 +23,7 @@ def report_smartd(setup: AlertSetup, *, replaces: bool, named: bool) -> Part:
         replaces: whether what smartd calls now is replaced.
         named: whether smartd was asked for by name.
     """
-    part, smartd = Part(), setup.smartd
+    part, smartd = AlertPart(), setup.smartd
     part.title = "smartd"
     if smartd is None:
         return part.refuse(
