@@ -97,7 +97,7 @@ class ArraysPane(Pane):
         self.title = Lines(id="array-title")
         self.news = Lines(id="array-news")
         self.panel = Vertical(self.title, self.rows, self.news, id="array-panel")
-        self._most_rows = 0
+        self._shape: tuple[int, bool, int] | None = None
         if report is not None:
             self._listed = ordered(report)
             self._keep(self._listed)
@@ -186,14 +186,15 @@ class ArraysPane(Pane):
     def _lay_out(self, panel: int, width: int, height: int) -> None:
         """Put the details below the list, or beside it; then what happened last is below the list."""
         wide = panel < width
-        self.set_class(wide, "-wide")
-        self.title.display = self.news.display = wide
         most = max(1, int((height - _BESIDE_PANE) * (_MOST_BESIDE if wide else _MOST_ABOVE)))
-        if self._most_rows != most:
-            self._most_rows = self.rows.styles.max_height = most
-        if wide:
-            self.panel.styles.width = panel
+        if self._shape != (panel, wide, most):
+            self._shape = (panel, wide, most)
+            self.set_class(wide, "-wide")
+            self.title.display = self.news.display = wide
             self.title.show([list_title(panel)])
+            self.panel.styles.width = panel if wide else "1fr"
+            self.rows.styles.max_height = most
+        if wide:
             rows = height - _BESIDE_PANE - min(most, len(self._listed)) - 1
             self.news.show(news_lines(self.shell.log_events, panel, max(0, rows)))
 

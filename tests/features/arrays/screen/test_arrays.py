@@ -30,6 +30,7 @@ from tests.frame.staging import (
     running,
     screen_text,
     staged,
+    until,
 )
 from tests.frame.states import ARRAYS, CHECK, REST, STATES, WIDE_STATES, resync_life
 from tests.hosts.kernel import Kernel
@@ -175,6 +176,14 @@ async def test_the_sliders_stay_where_they_are_when_a_member_fails_and_when_a_sy
         await move(pilot, lambda: kernel.change(raid5(), raid1(sync=CHECK)))
         assert "check" in pane.head.text
         assert [slider.region for slider in pane.limits.both] == before
+
+
+async def test_a_window_that_gets_narrow_shows_whole_rows() -> None:
+    async with running(Kernel(*ARRAYS["check"]), size=WIDE) as pilot:
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, lambda: "203 MB/s   25 min" in screen_text(pilot.app).split("\n")[2])
+        await pilot.resize_terminal(*WIDE)
+        await until(pilot, lambda: "── arrays ──" in screen_text(pilot.app).split("\n")[2])
 
 
 async def test_what_may_be_lost_comes_first_and_a_check_is_no_trouble() -> None:
