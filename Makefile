@@ -141,7 +141,7 @@ versions: $(DEV_STAMP) ## the tests under Python 3.11 to 3.14, and with the olde
 	@$(PY) -m release.versions $(ARGS)
 
 snapshots: $(DEV_STAMP) ## accept the pictures as they are now; look at each of them afterwards
-	@$(PY) -m pytest tests/app tests/frame tests/features --snapshot-update $(ARGS)
+	@$(PY) -m pytest tests/app tests/frame tests/features tests/plans --snapshot-update $(ARGS)
 
 clean: ## remove all that was built, .venv and caches
 	@rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis snapshot_report.html

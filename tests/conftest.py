@@ -1,8 +1,9 @@
 """What all tests share: a fixed environment, and where the accepted pictures are.
 
 Pictures are ``snapshots/<module>/<test>.svg`` beside the tests, ``test_`` left out; screens as text are
-sections of ``snapshots/<module>.txt`` (tests/frame/goldens.py). One that no test asks for
-fails a run of all screens, and goes with ``--snapshot-update``.
+sections of ``snapshots/<module>.txt`` (tests/frame/goldens.py), and plans of ``snapshots/plans/<module>.txt``
+(tests/plans/goldens.py). One that no test asks for fails a run of all screens, or of all plans, and goes with
+``--snapshot-update``.
 
 Several workers (``-n``) share the files out: a file goes to one of them, and so do all tests with the guest
 that has hardware, which is slow to boot. A file that takes long names groups of its own, in place of it.
@@ -27,13 +28,13 @@ from syrupy.types import SnapshotIndex
 
 from tests.extent import WHOLE
 from tests.features.alerts.servers import Web, web_server
-from tests.frame.goldens import Golden, unused_goldens
 from tests.frame.stage_fixtures import ask, draws, hurried, shows, staged_clock
+from tests.goldens import SNAPSHOTS as PICTURES
+from tests.goldens import Goldens, unused_goldens
 
 __all__ = ["ask", "draws", "hurried", "shows", "staged_clock"]
 
 HERE = Path(__file__).parent
-PICTURES = HERE.parent / "snapshots"
 COLOUR_WORDS = ("NO_COLOR", "FORCE_COLOR", "COLORTERM", "COLORFGBG", "TEXTUAL_COLOR_SYSTEM", "TEXTUAL_THEME")
 
 
@@ -97,23 +98,25 @@ def pytest_testnodedown(node: Any) -> None:
     """Take over which pictures a worker's tests asked for."""
     reported = getattr(node, "workeroutput", {})
     Picture.asked_for.update(map(Path, reported.get("pictures", ())))
-    Golden.asked_for.update(map(tuple, reported.get("goldens", ())))
-    node.config.whole_ui = reported.get("whole_ui", False)
+    Goldens.asked_for.update(map(tuple, reported.get("goldens", ())))
+    node.config.whole = reported.get("whole", [])
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if "PYTEST_XDIST_WORKER" in os.environ:
         output = session.config.workeroutput  # type: ignore[attr-defined]
         output["pictures"] = [str(path) for path in Picture.asked_for]
-        output["goldens"] = [list(each) for each in Golden.asked_for]
-        output["whole_ui"] = _ran_all_of_ui(session)
+        output["goldens"] = [list(each) for each in Goldens.asked_for]
+        output["whole"] = _ran_whole(session)
         return
-    ran_through = session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}
-    if not ran_through or not getattr(session.config, "whole_ui", _ran_all_of_ui(session)):
+    if session.exitstatus not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
         return
+    whole = getattr(session.config, "whole", None) or _ran_whole(session)
     updates = session.config.getoption("update_snapshots")
-    paths = sorted(set(PICTURES.rglob("*.svg")) - Picture.asked_for)
-    unused = [str(path.relative_to(PICTURES)) for path in paths] + unused_goldens(drop=updates)
+    paths = sorted(set(PICTURES.rglob("*.svg")) - Picture.asked_for) if "screens" in whole else []
+    unused = [str(path.relative_to(PICTURES)) for path in paths]
+    for folder in (folder for kind, folder in (("screens", ""), ("plans", "plans")) if kind in whole):
+        unused += unused_goldens(folder, drop=updates)
     if updates:
         for path in paths:
             path.unlink()
@@ -123,17 +126,16 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
-def _ran_all_of_ui(session: pytest.Session) -> bool:
+def _ran_whole(session: pytest.Session) -> list[str]:
+    """Return of what all tests were run: of screens, of plans."""
     chosen = session.config.option
-    if chosen.keyword or chosen.markexpr or chosen.collectonly:
-        return False
+    if chosen.keyword or chosen.markexpr or chosen.collectonly or session.shouldstop is not False:
+        return []
     if any("::" in argument for argument in chosen.file_or_dir) or getattr(chosen, "lf", False):
-        return False
+        return []
     collected = {item.path for item in getattr(session, "items", ())}
-    return (
-        session.shouldstop is False
-        and {path for path in HERE.rglob("test_*.py") if staged(path)} <= collected
-    )
+    kinds = {"screens": filter(staged, HERE.rglob("test_*.py")), "plans": (HERE / "plans").glob("test_*.py")}
+    return [kind for kind, paths in kinds.items() if set(paths) <= collected]
 
 
 def staged(path: Path) -> bool:

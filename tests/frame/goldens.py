@@ -7,10 +7,8 @@ for plain text, on the chosen row's ground; digits and signs for other styles, w
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
@@ -19,12 +17,10 @@ from textual._context import visible_screen_stack
 from textual.app import App
 
 from raidtui.first_frame import read_colours
-from tests.places import HOUSE
+from tests.goldens import Goldens
 
-PICTURES = HOUSE / "snapshots"
 _LETTERS = {"foreground": " ", "dim": "d", "strong": "s", "ok": "o", "warn": "w", "bad": "b", "accent": "a"}
 _SIGNS = "0123456789@#$%&*+=<>?^~"
-_HEAD = "=== "
 
 
 def golden_of(app: App[Any]) -> str:
@@ -72,70 +68,25 @@ def _colour(colour: Any) -> str:
     return colour.get_truecolor().hex if colour is not None and not colour.is_default else ""
 
 
-def read_goldens(path: Path) -> dict[str, str]:
-    """Return the sections of a file by their names; {} where there is none."""
-    if not path.exists():
-        return {}
-    parts = path.read_text(encoding="utf-8").split(f"\n{_HEAD}")
-    parts[0] = parts[0].removeprefix(_HEAD)
-    sections = (part.partition("\n") for part in parts)
-    return {name: text.rstrip("\n") + "\n" for name, _, text in sections}
-
-
-def write_goldens(path: Path, sections: dict[str, str]) -> None:
-    """Write the sections of a file; without any it goes."""
-    if not sections:
-        path.unlink(missing_ok=True)
-        return
-    text = "\n".join(f"{_HEAD}{name}\n{sections[name]}" for name in sorted(sections))
-    path.write_text(text, encoding="utf-8")
-
-
-def difference(accepted: str, now: str) -> str:
-    """Return how a screen differs from the accepted one, as a diff."""
-    lines = difflib.unified_diff(accepted.split("\n"), now.split("\n"), "accepted", "now", lineterm="", n=2)
-    return "\n".join(lines)
-
-
 class Golden:
     """The accepted screens of one test.
 
     Args:
-        item: the test.
+        request: of the test.
     """
 
-    asked_for: ClassVar[set[tuple[str, str]]] = set()
-    """(file, section) of those that were compared."""
-
-    def __init__(self, item: pytest.Item) -> None:
-        self._path = PICTURES / f"{item.path.stem.removeprefix('test_')}.txt"
-        self._name = item.name.removeprefix("test_").replace("[", "-").replace("]", "").partition("@")[0]
+    def __init__(self, request: pytest.FixtureRequest) -> None:
+        self._goldens = Goldens(request)
+        name = request.node.name.removeprefix("test_")
+        self._name = name.replace("[", "-").replace("]", "").partition("@")[0]
         self._count = 0
 
-    def compare(self, now: str, *, accepts: bool) -> None:
-        """Compare a screen with the accepted one, or accept it.
+    def compare(self, now: str) -> None:
+        """Compare a screen with the accepted one, or accept it; several of a test are numbered.
 
         Raises:
             AssertionError: they differ; the difference is in the error.
         """
         name = self._name if self._count == 0 else f"{self._name}.{self._count}"
         self._count += 1
-        self.asked_for.add((self._path.name, name))
-        sections = read_goldens(self._path)
-        if accepts:
-            if sections.get(name) != now:
-                write_goldens(self._path, {**sections, name: now})
-            return
-        assert sections.get(name) == now, difference(sections.get(name, ""), now)
-
-
-def unused_goldens(*, drop: bool) -> list[str]:
-    """Return the sections that no test asked for, and take them out where that is wanted."""
-    found = []
-    for path in sorted(PICTURES.glob("*.txt")):
-        sections = read_goldens(path)
-        unused = [name for name in sections if (path.name, name) not in Golden.asked_for]
-        found += [f"{path.name}: {name}" for name in unused]
-        if drop and unused:
-            write_goldens(path, {name: text for name, text in sections.items() if name not in unused})
-    return found
+        self._goldens.compare(name, now)

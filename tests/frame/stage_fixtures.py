@@ -63,12 +63,12 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def shows(request: pytest.FixtureRequest) -> Callable[..., None]:
     """Compare the screen with the accepted text of it."""
-    golden = Golden(request.node)
+    golden = Golden(request)
 
     def compare(app: App[Any], *, size: tuple[int, int] = SMALL, prepare: Prepares | None = None) -> None:
         now = app.run(headless=True, size=size, auto_pilot=partial(_look, prepare=prepare))
         assert now is not None
-        golden.compare(now, accepts=request.config.getoption("update_snapshots"))
+        golden.compare(now)
 
     return compare
 
