@@ -32,25 +32,23 @@ _SHOWN: dict[type[Struct], set[str]] = {
 """Fields that the line above them, or another field, shows whole."""
 
 
-Cases = Mapping[str, Callable[[], Any]]
-"""Requests by their names; each answers a plan, a refusal, steps, or text."""
+def _itself(case: object) -> object:
+    return case
 
 
-def _all(answer: object) -> object:
-    return answer
-
-
-def accepted(cases: Cases, shown: Callable[[Any], object] = _all) -> Callable[..., None]:
-    """Return a test that compares what each case answers with the section of its name.
+def accepted(cases: Mapping[str, Any], shown: Callable[[Any], object] = _itself) -> Callable[..., None]:
+    """Return a test that compares the answer to each case with the section of its name.
 
     Args:
-        cases: the requests.
-        shown: what of it is compared, such as ``commands``.
+        cases: by their names what answers when it is called, or what ``shown`` is given.
+        shown: what is compared: a plan, a refusal, steps, or text, ``commands`` for example.
     """
 
     @pytest.mark.parametrize("case", cases)
     def answers(case: str, request: pytest.FixtureRequest) -> None:
-        Goldens(request, "plans").compare(case, "\n".join(_lines(shown(cases[case]()))) + "\n")
+        asked = cases[case]
+        answer = shown(asked() if callable(asked) else asked)
+        Goldens(request, "plans").compare(case, "\n".join(_lines(answer)) + "\n")
 
     return answers
 

@@ -1,310 +1,152 @@
-"""Create: every refusal whole. mdadm would refuse much of this too, but only after the devices are wiped."""
+"""Create: every refusal. mdadm would refuse much of this too, but only after the devices are wiped."""
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
+
 from msgspec.structs import replace
 
 from raidtui.model.disk import Use
-from raidtui.model.survey import Device, Superblock
+from raidtui.model.plan import Plan, Refusal
+from raidtui.model.survey import Device, Superblock, Survey
+from raidtui.plans.create.create_plan import plan_create
 from raidtui.plans.create.create_request import CreateRequest
 from tests.hosts.specs import raid1, raid10
-from tests.plans.new_array import FOUR, GPT, MOUNT, UUID, device, plain, refused, request, survey
+from tests.plans.goldens import accepted
+from tests.plans.new_array import FOUR, GPT, MOUNT, UUID, device, plain, request, survey
 from tests.plans.running import NO_MDADM
 
-LAYOUTS = (
-    "choose left-asymmetric, right-asymmetric, left-symmetric, right-symmetric, parity-first or parity-last"
+DATA = raid10(members=("sdm", "sdn", "sdo", "sdp"))
+
+
+def asked(wanted: CreateRequest) -> Plan | Refusal:
+    return plan_create(wanted, survey())
+
+
+test_requests = accepted(
+    {
+        "level: linear": plain("linear"),
+        "name: with a blank": request(name="a b"),
+        "uuid: none": request(uuid="x"),
+        "metadata: 0.90": request(metadata="0.90"),
+        "number: too large": request(number=1 << 20),
+        "few: raid0": plain("raid0", "sda2"),
+        "few: raid1": plain("raid1", "sda2"),
+        "few: raid4": plain("raid4", "sda2"),
+        "few: raid5": plain("raid5", "sda2"),
+        "few: raid6": plain("raid6", *FOUR[:3]),
+        "few: raid10": plain("raid10", "sda2"),
+        "many: raid6": plain("raid6", *(f"sd{number}" for number in range(257))),
+        "missing: raid0": plain("raid0", "sda2", "missing"),
+        "missing: raid1": plain("raid1", "missing", "missing"),
+        "missing: raid5": plain("raid5", "sda2", "missing", "missing"),
+        "missing: raid6": plain("raid6", "sda2", *["missing"] * 3),
+        "missing: raid10": plain("raid10", "sda2", "sdb2", "missing", "missing"),
+        "missing: a spare": plain("raid1", "sda2", "sdb2", spares=("missing",)),
+        "missing: a journal": plain("raid5", journal="missing"),
+        "layout: raid10 x2": plain("raid10", layout="x2"),
+        "layout: raid10 n1": plain("raid10", layout="n1"),
+        "layout: raid10 ls": plain("raid10", layout="ls"),
+        "layout: raid10 n3 of two": plain("raid10", "sda2", "sdb2", layout="n3"),
+        "layout: raid5 n2": plain("raid5", layout="n2"),
+        "layout: raid1": plain("raid1", layout="n2"),
+        "layout: raid4": plain("raid4", layout="ls"),
+        "chunk: raid1": plain("raid1", chunk_kib=64),
+        "chunk: raid5, 2": plain("raid5", chunk_kib=2),
+        "chunk: raid5, negative": plain("raid5", chunk_kib=-64),
+        "chunk: raid5, 96": plain("raid5", chunk_kib=96),
+        "chunk: raid0, 6": plain("raid0", chunk_kib=6),
+        "chunk: larger than a member": plain("raid0", "sda2", "sdb2", chunk_kib=1 << 27),
+        "bitmap: raid0": plain("raid0", bitmap="internal"),
+        "bitmap: a file": plain("raid1", bitmap="/file"),
+        "bitmap: none of raid5": plain("raid5", bitmap="none"),
+        "policy: raid0": plain("raid0", consistency_policy="resync"),
+        "policy: unknown": plain("raid5", consistency_policy="x"),
+        "policy: resync of raid6": plain("raid6", consistency_policy="resync"),
+        "policy: ppl of raid6": plain("raid6", consistency_policy="ppl"),
+        "policy: ppl and a bitmap": plain("raid5", consistency_policy="ppl", bitmap="internal"),
+        "policy: bitmap without one": plain("raid1", consistency_policy="bitmap", bitmap="none"),
+        "policy: resync with a bitmap": plain("raid1", consistency_policy="resync", bitmap="internal"),
+        "policy: journal without one": plain("raid5", consistency_policy="journal"),
+        "journal: raid10": plain("raid10", journal="sde"),
+        "journal: with a bitmap": plain("raid5", journal="sde", bitmap="internal"),
+        "journal: with ppl": plain("raid5", journal="sde", consistency_policy="ppl"),
+        "clean: raid5": plain("raid5", assume_clean=True),
+        "clean: raid0": plain("raid0", assume_clean=True),
+        "spares: raid0": plain("raid0", "sda2", "sdb2", spares=("sdc2",)),
+        "size: raid0": plain("raid0", size_kib=4096),
+        "size: negative": plain("raid1", size_kib=-1),
+        "size: less than a chunk": plain("raid1", size_kib=32),
+        "size: more than there is": plain("raid1", size_kib=100 * 1024**2),
+        "write-mostly: raid10": plain("raid10", write_mostly=("sda2",)),
+        "write-mostly: no member": plain("raid1", write_mostly=("sde",)),
+        "write-mostly: with spares": plain("raid1", write_mostly=("sda2",), spares=("sde",)),
+        "write-mostly: all": plain("raid1", "sda2", "missing", write_mostly=("sda2",)),
+        "failfast: raid5": plain("raid5", failfast=True),
+        "twice: a member": plain("raid1", "sda2", "sda2"),
+        "twice: a spare": plain("raid1", "sda2", "sdb2", spares=("sda2",)),
+        "twice: a journal": plain("raid5", journal="sda2"),
+        "device: not there": plain("raid1", "sda2", "sdz2"),
+    },
+    asked,
 )
 
 
-@pytest.mark.parametrize(
-    ("asked", "sentence"),
-    [
-        (
-            plain("linear"),
-            "'linear' is not a level that can be created; choose raid0, raid1, raid4, raid5, raid6 or raid10",
+def mirror(found: Device) -> Plan | Refusal:
+    return plan_create(plain("raid1", "sda2", "sdb2"), survey(found, device("sdb2")))
+
+
+test_devices_that_cannot_be_taken = accepted(
+    {
+        "device: mounted": device("sda2", MOUNT),
+        "device: swap": device("sda2", Use(kind="swap", what="sda2")),
+        "device: held": device("sda2", Use(kind="holder", what="dm-0", detail="vg-lv")),
+        "device: used by something": device("sda2", busy="something uses it"),
+        "device: read-only": device("sda2", read_only=True),
+        "device: too small": device("sda2", size_bytes=4 << 20),
+        "device: of unknown size": replace(
+            device("sda2"), disk=replace(device("sda2").disk, size_bytes=None)
         ),
-        (
-            request(name="a b"),
-            (
-                "'a b' is not a valid array name; use 1 to 31 letters, digits, _ . or -, not beginning"
-                " with . or"
-                " -; three digits are best"
-            ),
-        ),
-        (request(uuid="x"), "'x' is not a UUID; give four groups of eight hex digits"),
-        (request(metadata="0.90"), "metadata '0.90' cannot be created; choose 1.2, 1.1 or 1.0"),
-        (request(number=1 << 20), "1048576 is not an md number; choose one from 0 to 1048575"),
-        (
-            plain("raid0", "sda2"),
-            "raid0 needs at least 2 devices, not 1; add devices, or choose another level",
-        ),
-        (
-            plain("raid1", "sda2"),
-            "raid1 needs at least 2 devices, not 1; add devices, or choose another level",
-        ),
-        (
-            plain("raid4", "sda2"),
-            "raid4 needs at least 2 devices, not 1; add devices, or choose another level",
-        ),
-        (
-            plain("raid5", "sda2"),
-            "raid5 needs at least 2 devices, not 1; add devices, or choose another level",
-        ),
-        (
-            plain("raid6", *FOUR[:3]),
-            "raid6 needs at least 4 devices, not 3; add devices, or choose another level",
-        ),
-        (
-            plain("raid10", "sda2"),
-            "raid10 needs at least 2 devices, not 1; add devices, or choose another level",
-        ),
-        (
-            plain("raid6", *(f"sd{number}" for number in range(257))),
-            "raid6 takes at most 256 devices; name fewer",
-        ),
-        (
-            plain("raid0", "sda2", "missing"),
-            "raid0 does not work while 1 of 2 devices is missing; name more devices",
-        ),
-        (
-            plain("raid1", "missing", "missing"),
-            "raid1 does not work while 2 of 2 devices are missing; name more devices",
-        ),
-        (
-            plain("raid5", "sda2", "missing", "missing"),
-            "raid5 does not work while 2 of 3 devices are missing; name more devices",
-        ),
-        (
-            plain("raid6", "sda2", *["missing"] * 3),
-            "raid6 does not work while 3 of 4 devices are missing; name more devices",
-        ),
-        (
-            plain("raid10", "sda2", "sdb2", "missing", "missing"),
-            "raid10 does not work while 2 of 4 devices are missing; name more devices",
-        ),
-        (plain("raid1", "sda2", "sdb2", spares=("missing",)), "a spare cannot be missing; omit it"),
-        (
-            plain("raid10", layout="x2"),
-            "raid10 has no layout 'x2'; choose near, far or offset copies: n2, f2, o2",
-        ),
-        (
-            plain("raid10", layout="n1"),
-            "raid10 has no layout 'n1'; choose near, far or offset copies: n2, f2, o2",
-        ),
-        (
-            plain("raid10", layout="ls"),
-            "raid10 has no layout 'ls'; choose near, far or offset copies: n2, f2, o2",
-        ),
-        (
-            plain("raid10", "sda2", "sdb2", layout="n3"),
-            "layout n3 keeps 3 copies and there are 2 devices; add devices, or choose fewer copies",
-        ),
-        (plain("raid5", layout="n2"), f"raid5 has no layout 'n2'; {LAYOUTS}"),
-        (plain("raid1", layout="n2"), "raid1 has no layouts; omit the layout"),
-        (plain("raid4", layout="ls"), "raid4 has no layouts; omit the layout"),
-        (plain("raid1", chunk_kib=64), "raid1 has no chunks; omit the chunk size"),
-        (plain("raid5", chunk_kib=2), "a chunk of 2 KiB is too small; the minimum is 4 KiB"),
-        (plain("raid5", chunk_kib=-64), "a chunk of -64 KiB is too small; the minimum is 4 KiB"),
-        (
-            plain("raid5", chunk_kib=96),
-            "96 KiB is not a power of two, which raid5 requires; choose 32, 64 or 512, for example",
-        ),
-        (plain("raid0", chunk_kib=6), "6 KiB is not a multiple of 4 KiB; choose 32, 64 or 512, for example"),
-        (
-            plain("raid0", bitmap="internal"),
-            "raid0 has nothing to sync, so it has no bitmap; omit it",
-        ),
-        (
-            plain("raid0", consistency_policy="resync"),
-            "raid0 has nothing to sync, so it has no consistency policy; omit it",
-        ),
-        (plain("raid1", bitmap="/file"), "'/file' is not a kind of bitmap; choose none or internal"),
-        (
-            plain("raid5", consistency_policy="x"),
-            "there is no consistency policy 'x'; choose bitmap or ppl",
-        ),
-        (
-            plain("raid5", consistency_policy="journal"),
-            "a journal needs a device of its own; name it: --write-journal=DEVICE",
-        ),
-        (plain("raid10", journal="sde"), "raid10 has no parity, so it has no journal; omit the journal"),
-        (
-            plain("raid5", journal="sde", bitmap="internal"),
-            "a journal and a bitmap exclude each other; choose one of the two",
-        ),
-        (
-            plain("raid5", journal="sde", consistency_policy="ppl"),
-            "a journal and consistency policy ppl exclude each other; choose one of the two",
-        ),
-        (plain("raid5", journal="missing"), "a journal cannot be missing; name its device"),
-        (plain("raid5", journal="sda2"), "sda2 is named twice; name each device once"),
-        (
-            plain("raid6", consistency_policy="ppl"),
-            "only raid5 has a partial parity log; choose bitmap=internal",
-        ),
-        (
-            plain("raid5", consistency_policy="ppl", bitmap="internal"),
-            "a partial parity log and a bitmap exclude each other; choose one of the two",
-        ),
-        (
-            plain("raid1", consistency_policy="bitmap", bitmap="none"),
-            "consistency policy bitmap and bitmap=none exclude each other; omit one of the two",
-        ),
-        (
-            plain("raid1", consistency_policy="resync", bitmap="internal"),
-            "consistency policy resync and bitmap=internal exclude each other; omit one of the two",
-        ),
-        (
-            plain("raid5", bitmap="none"),
-            (
-                "raid5 without a bitmap resyncs all parity after a crash, and losing a member before that"
-                " ends can lose data (the write hole); choose bitmap=internal, or"
-                " consistency policy ppl"
-            ),
-        ),
-        (
-            plain("raid6", consistency_policy="resync"),
-            (
-                "raid6 without a bitmap resyncs all parity after a crash, and losing a member before that"
-                " ends can lose data (the write hole); choose bitmap=internal"
-            ),
-        ),
-        (
-            plain("raid5", assume_clean=True),
-            (
-                "raid5 without computed parity returns garbage when a member is lost; let it"
-                " sync: omit --assume-clean"
-            ),
-        ),
-        (
-            plain("raid0", "sda2", "sdb2", spares=("sdc2",)),
-            "raid0 has no use for spares; omit that option",
-        ),
-        (plain("raid0", assume_clean=True), "raid0 has no first sync; omit that option"),
-        (plain("raid0", size_kib=4096), "raid0 uses all of each member; omit that option"),
-        (
-            plain("raid10", write_mostly=("sda2",)),
-            "only raid1 has write-mostly members; omit --write-mostly",
-        ),
-        (
-            plain("raid1", write_mostly=("sde",)),
-            "sde is write-mostly but not one of the devices; name it as a device too",
-        ),
-        (
-            plain("raid1", write_mostly=("sda2",), spares=("sde",)),
-            (
-                "mdadm would make the spares write-mostly too; create the array without spares and add them"
-                " afterwards"
-            ),
-        ),
-        (
-            plain("raid1", "sda2", "missing", write_mostly=("sda2",)),
-            "all members would be write-mostly; omit one of them",
-        ),
-        (
-            plain("raid5", failfast=True),
-            "only raid1 and raid10 support failfast, not raid5; omit --failfast",
-        ),
-        (plain("raid1", size_kib=-1), "-1 KiB is not a size; 0 uses all of each member"),
-        (
-            plain("raid1", size_kib=32),
-            "32 KiB of each member is less than a chunk; choose a larger size",
-        ),
-        (
-            plain("raid1", size_kib=100 * 1024**2),
-            "sda2 has 104791040 KiB for data, 104857600 KiB is requested; choose a smaller size",
-        ),
-        (
-            plain("raid0", "sda2", "sdb2", chunk_kib=1 << 27),
-            "sda2 has no room for a chunk of 134217728 KiB; choose smaller chunks, or a larger device",
-        ),
-        (plain("raid1", "sda2", "sda2"), "sda2 is named twice; name each device once"),
-        (plain("raid1", "sda2", "sdb2", spares=("sda2",)), "sda2 is named twice; name each device once"),
-        (plain("raid1", "sda2", "sdz2"), "there is no device sdz2"),
-    ],
+        "device: larger sectors": device("sda2", sector_bytes=4096),
+    },
+    mirror,
 )
-def test_refused(asked: CreateRequest, sentence: str) -> None:
-    assert refused(asked) == sentence
+
+WHOLE = device("sda", GPT, Use(kind="partition", what="sda2"))
 
 
-BUSY = "sda2: something uses it; find out by what: lsblk /dev/sda2; fuser -v /dev/sda2"
+def whole(*devices: Device, second: str = "sdb2", **more: Any) -> Plan | Refusal:
+    return plan_create(plain("raid1", "sda", second), survey(WHOLE, *devices, **more))
 
 
-@pytest.mark.parametrize(
-    ("found", "sentence"),
-    [
-        (device("sda2", MOUNT), "sda2 is in use: ext4 mounted at /srv; choose a free device"),
-        (
-            device("sda2", Use(kind="swap", what="sda2")),
-            "sda2 is in use: swap in use; choose a free device",
+def taken(host: Survey | None = None, **more: Any) -> Plan | Refusal:
+    """Another array, on a host that has one."""
+    return plan_create(request(**more), host or survey(arrays=(DATA,)))
+
+
+def formerly(uuid: str | None, name: str) -> Plan | Refusal:
+    block = Superblock(uuid=uuid, name=name)
+    devices = (device("sda2", superblock=block), *(device(each) for each in FOUR[1:]))
+    return taken(survey(*devices, arrays=(DATA,)), name="new")
+
+
+test_hosts = accepted(
+    {
+        "whole disk: and its partition": lambda: whole(device("sda2"), second="sda2"),
+        "whole disk: its partition is mounted": lambda: whole(device("sda2", MOUNT), device("sdb2")),
+        "whole disk: its partition is a member": lambda: whole(
+            device("sdb2"), arrays=(raid1(members=("sda2", "sdc2")),)
         ),
-        (
-            device("sda2", Use(kind="holder", what="dm-0", detail="vg-lv")),
-            "sda2 is in use: held by dm-0 (vg-lv); choose a free device",
+        "taken: a former member": lambda: formerly(DATA.array_uuid, "nas:data"),
+        "taken: a member": lambda: taken(
+            survey(arrays=(raid10(members=("sda2", "sdn", "sdo", "sdp")),)), name="new"
         ),
-        (device("sda2", busy="something uses it"), BUSY),
-        (device("sda2", read_only=True), "sda2 is read-only; choose a writable device"),
-        (device("sda2", size_bytes=4 << 20), "sda2 is too small: 4 MiB; a member needs at least 8 MiB"),
-        (
-            replace(device("sda2"), disk=replace(device("sda2").disk, size_bytes=None)),
-            "the size of sda2 is not known; choose another device",
-        ),
-        (
-            device("sda2", sector_bytes=4096),
-            (
-                "sda2 has sectors of 4096 bytes and sdb2 of 512: data on an array of both may not be"
-                " readable; use devices with one sector size"
-            ),
-        ),
-    ],
+        "taken: the name, a number": lambda: taken(name="127"),
+        "taken: the name": lambda: taken(name="data"),
+        "taken: the number": lambda: taken(name="new", number=127),
+        "taken: the UUID": lambda: taken(name="new", uuid=DATA.array_uuid),
+        "taken: the UUID, by a member": lambda: formerly(UUID, ""),
+        "host: not root": lambda: taken(survey(writable=False)),
+        "host: no mdadm": lambda: taken(survey(mdadm=NO_MDADM)),
+    }
 )
-def test_devices_that_cannot_be_taken(found: Device, sentence: str) -> None:
-    assert refused(plain("raid1", "sda2", "sdb2"), survey(found, device("sdb2"))) == sentence
-
-
-def test_a_disk_and_its_partition() -> None:
-    whole = device("sda", GPT, Use(kind="partition", what="sda2"))
-    both = plain("raid1", "sda", "sda2")
-    assert refused(both, survey(whole, device("sda2"))) == (
-        "sda2 is a partition of sda, and both are named; name one of them"
-    )
-    asked = plain("raid1", "sda", "sdb2")
-    assert refused(asked, survey(whole, device("sda2", MOUNT), device("sdb2"))) == (
-        "sda has a partition in use: sda2, ext4 mounted at /srv; choose a free device"
-    )
-    mirror = raid1(members=("sda2", "sdc2"))
-    assert refused(asked, survey(whole, device("sdb2"), arrays=(mirror,))) == (
-        "sda2 is a member of root; choose a free device"
-    )
-
-
-def test_devices_of_other_arrays() -> None:
-    there = raid10(members=("sdm", "sdn", "sdo", "sdp"))
-    former = device("sda2", superblock=Superblock(uuid=there.array_uuid, name="nas:data"))
-    asked = plain("raid1", "sda2", "sdb2", name="new")
-    assert refused(asked, survey(former, device("sdb2"), arrays=(there,))) == (
-        "sda2 was a member of data, which exists as md127;"
-        " re-add it to that array, or zero its superblock first: raidtui plan zero-superblock sda2"
-    )
-    member = raid10(members=("sda2", "sdn", "sdo", "sdp"))
-    assert refused(asked, survey(arrays=(member,))) == "sda2 is a member of data; choose a free device"
-
-
-def test_names_and_numbers_that_are_taken() -> None:
-    host = survey(arrays=(raid10(members=("sdm", "sdn", "sdo", "sdp")),))
-    assert refused(request(name="127"), host) == "md127 already exists; choose another number"
-    assert refused(request(name="data"), host) == ("/dev/md127 is already named data; choose another name")
-    assert refused(request(name="new", number=127), host) == "md127 already exists; choose another number"
-    array_uuid = host.snapshot.arrays[0].uuid
-    assert refused(request(name="new", uuid=array_uuid), host) == (
-        f"the UUID {array_uuid} is taken; choose another one"
-    )
-    block = device("sda2", superblock=Superblock(uuid=UUID))
-    others = [device(name) for name in FOUR[1:]]
-    assert refused(request(), survey(block, *others)) == f"the UUID {UUID} is taken; choose another one"
-
-
-def test_refused_whatever_is_asked() -> None:
-    assert refused(request(), survey(writable=False)) == "needs root; run it as: sudo raidtui"
-    assert refused(request(), survey(mdadm=NO_MDADM)) == "mdadm is not installed; apt install mdadm"

@@ -1,11 +1,10 @@
-"""Members: what is refused, in whole sentences."""
+"""Members: what is refused."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from msgspec.structs import replace
 
 from raidtui.model.array import Array
@@ -30,16 +29,17 @@ from tests.hosts.specs import (
     raid6,
     raid10,
 )
+from tests.plans.goldens import accepted
 from tests.plans.new_array import MOUNT, device
-from tests.plans.running import BIG, NO_MDADM, first, former, host, refused
+from tests.plans.running import BIG, NO_MDADM, first, former, host
 
-LAST = "{} holds the last copy of part of {}; add a disk, or replace it"
-UNSYNCED = "media is not yet in sync; wait for the resync"
-NO_REDUNDANCY = "raid0 has no redundancy: without sdn all data is lost"
-NO_SPARES = "raid0 has no redundancy: it takes neither spares nor new members"
 NEW = device("sdz", size_bytes=BIG)
 RESYNC = Syncing(action="resync", done_kib=1)
 RECOVER = Syncing(action="recover", done_kib=1)
+ONE_FAILED, BARE = raid10(failed=("sdb",)), raid10()
+OWN = former(raid10().array_uuid, "nas:data")
+FORMER = replace(NEW, superblock=OWN)
+NEEDED = COMPONENT_KIB * 1024 + 8192
 
 Plans = Callable[[Survey, Array, str], Plan | Refusal]
 
@@ -48,23 +48,43 @@ def replaced(survey: Survey, array: Array, name: str) -> Plan | Refusal:
     return plan_replace(survey, array, "sda", name)
 
 
-@pytest.mark.parametrize(
-    ("array", "name", "sentence"),
-    [
-        (raid10(failed=("sdb",)), "sda", LAST.format("sda", "data")),
-        (raid10(rebuilding=("sdb",), sync=RECOVER), "sda", LAST.format("sda", "data")),
-        (raid10(layout="f2", failed=("sda",)), "sdb", LAST.format("sdb", "data")),
-        (raid10(layout="f2", failed=("sda",)), "sdd", LAST.format("sdd", "data")),
-        (raid1(failed=("sdf",)), "sde", LAST.format("sde", "root")),
-        (raid5(failed=("sdg",)), "sdh", LAST.format("sdh", "media")),
-        (raid6(failed=("sdj", "sdk")), "sdl", LAST.format("sdl", "backup")),
-        (raid5(sync=RESYNC, resync_start="2"), "sdg", UNSYNCED),
-        (raid5(frozen=True, resync_start="2"), "sdg", UNSYNCED),
-        (raid5(resync_start="0"), "sdg", UNSYNCED),  # nothing runs, and nothing says that anything waits
-        (raid6(sync=RESYNC), "sdj", UNSYNCED.replace("media", "backup")),
-        (raid0(), "sdn", NO_REDUNDANCY),
-        (growing_raid0(), "sdn", NO_REDUNDANCY),
-        (
+def fail(name: str, array: ArraySpec, **unread: Any) -> Plan | Refusal:
+    survey = host(array)
+    return plan_fail(survey, replace(first(survey), **unread), name)
+
+
+def remove(name: str, array: ArraySpec) -> Plan | Refusal:
+    survey = host(array)
+    return plan_remove(survey, first(survey), name)
+
+
+def takes(plan: Plans, array: ArraySpec, found: Device = NEW, **unread: Any) -> Plan | Refusal:
+    survey = host(array, devices=(found,))
+    return plan(survey, replace(first(survey), **unread), "sdz")
+
+
+def exchange(old: str, new: str, array: ArraySpec = BARE) -> Plan | Refusal:
+    survey = host(array, raid1(), devices=(NEW,))
+    return plan_replace(survey, first(survey), old, new)
+
+
+def zero(name: str, found: Device, array: ArraySpec = ONE_FAILED, **more: Any) -> Plan | Refusal:
+    return plan_zero_superblock(host(array, devices=(found,), **more), name)
+
+
+test_fail = accepted(
+    {
+        "fail: the last copy, raid10": lambda: fail("sda", ONE_FAILED),
+        "fail: the last copy, raid10 recovering": lambda: fail(
+            "sda", raid10(rebuilding=("sdb",), sync=RECOVER)
+        ),
+        "fail: the last copy, far 2, before": lambda: fail("sdb", raid10(layout="f2", failed=("sda",))),
+        "fail: the last copy, far 2, behind": lambda: fail("sdd", raid10(layout="f2", failed=("sda",))),
+        "fail: the last copy, raid1": lambda: fail("sde", raid1(failed=("sdf",))),
+        "fail: the last copy, raid5": lambda: fail("sdh", raid5(failed=("sdg",))),
+        "fail: the last copy, raid6": lambda: fail("sdl", raid6(failed=("sdj", "sdk"))),
+        "fail: the last copy, in a reshape": lambda: fail(
+            "sdg",
             raid5(
                 layout="pl",
                 rebuilding=("sdi",),
@@ -72,229 +92,127 @@ def replaced(survey: Survey, array: Array, name: str) -> Plan | Refusal:
                 sync=Syncing(action="reshape", done_kib=5),
                 attributes={"layout": "2 (5)"},
             ),
-            "sdg",
-            LAST.format("sdg", "media"),
         ),
-        (raid5(journal="sdx"), "sdx", "sdx is the journal of media, which is read-only without it"),
-        (raid10(failed=("sdb",)), "sdb", "sdb has already failed; remove it"),
-        (raid10(), "sdz", "sdz is not a member of data"),
-    ],
+        "fail: in a resync": lambda: fail("sdg", raid5(sync=RESYNC, resync_start="2")),
+        "fail: in a resync, raid6": lambda: fail("sdj", raid6(sync=RESYNC)),
+        "fail: a resync is frozen": lambda: fail("sdg", raid5(frozen=True, resync_start="2")),
+        # Nothing runs, and nothing says that anything waits.
+        "fail: a resync was never begun": lambda: fail("sdg", raid5(resync_start="0")),
+        "fail: raid0": lambda: fail("sdn", raid0()),
+        "fail: raid0 as it grows": lambda: fail("sdn", growing_raid0()),
+        "fail: a journal": lambda: fail("sdx", raid5(journal="sdx")),
+        "fail: it has failed": lambda: fail("sdb", ONE_FAILED),
+        "fail: no member": lambda: fail("sdz", BARE),
+        "fail: who is in sync is not known": lambda: fail("sda", BARE, up=None),
+        "fail: the layout is not known": lambda: fail("sda", BARE, layout=None),
+    }
 )
-def test_fail(array: ArraySpec, name: str, sentence: str) -> None:
-    survey = host(array)
-    assert refused(plan_fail(survey, first(survey), name)) == sentence
-
-
-def test_fail_where_too_little_is_known() -> None:
-    survey = host(raid10())
-    array = first(survey)
-    unread = replace(array, up=None)
-    assert refused(plan_fail(survey, unread, "sda")) == "which members are in sync is not known"
-    unknown = replace(array, layout=None)
-    assert refused(plan_fail(survey, unknown, "sda")) == LAST.format("sda", "data")
-
-
-@pytest.mark.parametrize(
-    ("array", "name", "sentence"),
-    [
-        (raid10(), "sda", "sda is in service; replace it, or fail it first"),
-        (raid10(rebuilding=("sdb",)), "sdb", "sdb is in service; replace it, or fail it first"),
-        (raid0(), "sdn", NO_REDUNDANCY),
-        (raid10(), "sdz", "sdz is not a member of data"),
-    ],
+test_remove = accepted(
+    {
+        "remove: in service": lambda: remove("sda", BARE),
+        "remove: recovering": lambda: remove("sdb", raid10(rebuilding=("sdb",))),
+        "remove: raid0": lambda: remove("sdn", raid0()),
+        "remove: no member": lambda: remove("sdz", BARE),
+    }
 )
-def test_remove(array: ArraySpec, name: str, sentence: str) -> None:
-    survey = host(array)
-    assert refused(plan_remove(survey, first(survey), name)) == sentence
-
-
-OWN = former(raid10().array_uuid, "nas:data")
-
-
-@pytest.mark.parametrize(
-    ("plan", "array", "found", "sentence"),
-    [
-        (plan_re_add, raid10(), NEW, "sdz was not a member of data; add it"),
-        (plan_re_add, raid10(), replace(NEW, superblock=former()), "sdz was not a member of data; add it"),
-        (
-            plan_re_add,
-            raid10(),
-            replace(NEW, superblock=OWN),
-            "data has no bitmap, so what changed is not known; add it: the whole disk is copied (210G)",
+test_add_or_re_add = accepted(
+    {
+        "re-add: it has no superblock": lambda: takes(plan_re_add, BARE),
+        "re-add: a member of another array": lambda: takes(
+            plan_re_add, BARE, replace(NEW, superblock=former())
         ),
-        (
-            plan_add,
-            raid10(bitmap=(1, 8)),
-            replace(NEW, superblock=OWN),
-            (
-                "sdz was a member, and the bitmap records what has changed since;"
-                " re-add it; where that fails, zero its superblock and add it"
-            ),
+        "re-add: neither array nor superblock has a UUID": lambda: takes(
+            plan_re_add, BARE, replace(NEW, superblock=former(None)), uuid=None
         ),
-        (plan_add, raid0(), NEW, NO_SPARES),
-        (plan_re_add, raid0(), NEW, NO_SPARES),
-    ],
+        "re-add: no bitmap": lambda: takes(plan_re_add, BARE, FORMER),
+        "re-add: no bitmap, the size not known": lambda: takes(plan_re_add, BARE, FORMER, component_kib=None),
+        "re-add: raid0": lambda: takes(plan_re_add, raid0()),
+        "add: raid0": lambda: takes(plan_add, raid0()),
+        "add: the bitmap knows what changed": lambda: takes(plan_add, raid10(bitmap=(1, 8)), FORMER),
+    }
 )
-def test_add_or_re_add(plan: Plans, array: ArraySpec, found: Device, sentence: str) -> None:
-    survey = host(array, devices=(found,))
-    assert refused(plan(survey, first(survey), "sdz")) == sentence
+
+DEVICES = {
+    "not there": device("sdy"),
+    "mounted": device("sdz", MOUNT),
+    "held": device("sdz", Use(kind="holder", what="dm-0", detail="vg-lv")),
+    "swap": device("sdz", Use(kind="swap", what="sdz")),
+    "used by something": device("sdz", busy="something uses it"),
+    "read-only": device("sdz", read_only=True),
+    "partitions": device("sdz", Use(kind="partition", what="sdz1"), Use(kind="partition", what="sdz2")),
+    "too small": device("sdz", size_bytes=NEEDED - 1),
+    "larger sectors": replace(NEW, sector_bytes=4096),
+}
 
 
-def test_re_add_where_the_size_is_not_known() -> None:
-    survey = host(raid10(), devices=(replace(NEW, superblock=OWN),))
-    unread = replace(first(survey), component_kib=None)
-    sentence = "data has no bitmap, so what changed is not known; add it: the whole disk is copied"
-    assert refused(plan_re_add(survey, unread, "sdz")) == sentence
-    bare = replace(first(survey), uuid=None)
-    nameless = replace(survey, devices={"sdz": replace(NEW, superblock=former(None))})
-    assert refused(plan_re_add(nameless, bare, "sdz")) == "sdz was not a member of data; add it"
+def everywhere(answers: Callable[[Plans], Plan | Refusal], *more: Plans) -> Plan | Refusal:
+    """The answer, which is the same whether it is added, re-added or takes another's place."""
+    found, *others = map(answers, (*more, plan_add, plan_re_add))
+    assert all(each == found for each in others)
+    return found
 
 
-NEEDED = COMPONENT_KIB * 1024 + 8192
+def taken(found: Device) -> Plan | Refusal:
+    survey = host(BARE, devices=(found, device("sda")))
+    return everywhere(lambda plan: plan(survey, first(survey), "sdz"), replaced)
 
 
-@pytest.mark.parametrize("plan", [plan_add, plan_re_add, replaced])
-@pytest.mark.parametrize(
-    ("found", "sentence"),
-    [
-        (device("sdy"), "there is no device sdz"),
-        (device("sdz", MOUNT), "sdz is in use: ext4 mounted at /srv; choose a free device"),
-        (
-            device("sdz", Use(kind="holder", what="dm-0", detail="vg-lv")),
-            "sdz is in use: held by dm-0 (vg-lv); choose a free device",
-        ),
-        (
-            device("sdz", Use(kind="swap", what="sdz")),
-            "sdz is in use: swap in use; choose a free device",
-        ),
-        (
-            device("sdz", busy="something uses it"),
-            "sdz: something uses it; find out by what: lsblk /dev/sdz; fuser -v /dev/sdz",
-        ),
-        (device("sdz", read_only=True), "sdz is read-only; choose a writable device"),
-        (
-            device("sdz", Use(kind="partition", what="sdz1"), Use(kind="partition", what="sdz2")),
-            "sdz has partitions (sdz1, sdz2); name one of them",
-        ),
-        (
-            device("sdz", size_bytes=NEEDED - 1),
-            f"sdz is too small: {NEEDED - 1} bytes, {NEEDED} are needed; choose a larger device",
-        ),
-        (
-            replace(NEW, sector_bytes=4096),
-            "sdz has sectors of 4096 bytes, sda of 512; choose a device of the same kind",
-        ),
-    ],
+test_devices = accepted({f"device: {name}": found for name, found in DEVICES.items()}, taken)
+
+
+def member(name: str) -> Plan | Refusal:
+    survey = host(ONE_FAILED, raid1(failed=("sdf",)), devices=(device(name),))
+    return everywhere(lambda plan: plan(survey, first(survey), name))
+
+
+test_members_already = accepted(
+    {"member: in sync": "sda", "member: faulty": "sdb", "member: of another array": "sdf"}, member
 )
-def test_devices(plan: Plans, found: Device, sentence: str) -> None:
-    survey = host(raid10(), devices=(found, device("sda")))
-    assert refused(plan(survey, first(survey), "sdz")) == sentence
-
-
-@pytest.mark.parametrize("plan", [plan_add, plan_re_add])
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        ("sda", "sda is in_sync of data already; choose a free device"),
-        ("sdb", "sdb is faulty of data already; remove it first"),
-        ("sdf", "sdf is a member of root; choose a free device"),
-    ],
+test_replace = accepted(
+    {
+        "replace: no member": lambda: exchange("sdy", "sdz"),
+        "replace: a faulty one": lambda: exchange("sdb", "sdz", ONE_FAILED),
+        "replace: a spare": lambda: exchange("sde", "sdz", raid10(spares=("sde",))),
+        "replace: it is being replaced": lambda: exchange("sda", "sdz", raid10(replacements={"sde": 0})),
+        "replace: raid0": lambda: exchange("sdn", "sdz", raid0()),
+        "replace: degraded": lambda: exchange("sdc", "sdz", ONE_FAILED),
+        "replace: by itself": lambda: exchange("sda", "sda"),
+        "replace: by a member": lambda: exchange("sda", "sdb"),
+        "replace: by a faulty spare": lambda: exchange(
+            "sda", "sde", raid10(spares=("sde",), states={"sde": "faulty,spare"})
+        ),
+        "replace: by a member of another array": lambda: exchange("sda", "sdf"),
+    }
 )
-def test_members_already(plan: Plans, name: str, sentence: str) -> None:
-    survey = host(raid10(failed=("sdb",)), raid1(failed=("sdf",)), devices=(device(name),))
-    assert refused(plan(survey, first(survey), name)) == sentence
-
-
-@pytest.mark.parametrize(
-    ("array", "old", "new", "sentence"),
-    [
-        (raid10(), "sdy", "sdz", "sdy is not a member of data"),
-        (
-            raid10(failed=("sdb",)),
-            "sdb",
-            "sdz",
-            "sdb is faulty, so there is nothing to copy from it; add a disk",
+test_zero_superblock = accepted(
+    {
+        "zero: not there": lambda: zero("sdy", NEW),
+        "zero: it has none": lambda: zero("sdz", NEW),
+        "zero: a member": lambda: zero("sda", device("sda", superblock=OWN)),
+        "zero: a failed member": lambda: zero("sdb", device("sdb", superblock=OWN)),
+        "zero: mounted": lambda: zero("sdz", device("sdz", MOUNT, superblock=OWN)),
+        "zero: used by something": lambda: zero(
+            "sdz", device("sdz", superblock=OWN, busy="something uses it")
         ),
-        (
-            raid10(spares=("sde",)),
-            "sde",
-            "sdz",
-            "sde is spare, so there is nothing to copy from it; add a disk",
+        "zero: a member of an inactive array": lambda: zero(
+            "sda", device("sda", superblock=OWN), inactive(BARE)
         ),
-        (raid10(replacements={"sde": 0}), "sda", "sdz", "sda is already being replaced"),
-        (raid0(), "sdn", "sdz", "raid0 has no redundancy: a member cannot be replaced while in service"),
-        (
-            raid10(failed=("sdb",)),
-            "sdc",
-            "sdz",
-            (
-                "data is degraded: a new device goes to the empty slot first;"
-                " add a disk and wait for the recovery"
-            ),
-        ),
-        (raid10(), "sda", "sda", "sda is in_sync of data already; choose a free device"),
-        (raid10(), "sda", "sdb", "sdb is in_sync of data already; choose a free device"),
-        (
-            raid10(spares=("sde",), states={"sde": "faulty,spare"}),
-            "sda",
-            "sde",
-            "sde is faulty of data already; choose a free device",
-        ),
-        (raid10(), "sda", "sdf", "sdf is a member of root; choose a free device"),
-    ],
+        "zero: not root": lambda: zero("sdz", device("sdz", superblock=OWN), writable=False),
+    }
 )
-def test_replace(array: ArraySpec, old: str, new: str, sentence: str) -> None:
-    survey = host(array, raid1(), devices=(NEW,))
-    assert refused(plan_replace(survey, first(survey), old, new)) == sentence
 
 
-@pytest.mark.parametrize(
-    ("name", "found", "sentence"),
-    [
-        ("sdy", NEW, "there is no device sdy"),
-        ("sdz", NEW, "sdz has no md superblock"),
-        ("sda", device("sda", superblock=OWN), "sda is a member of data; remove it from the array first"),
-        ("sdb", device("sdb", superblock=OWN), "sdb is a member of data; remove it from the array first"),
-        ("sdz", device("sdz", MOUNT, superblock=OWN), "sdz is in use: ext4 mounted at /srv"),
-        (
-            "sdz",
-            device("sdz", superblock=OWN, busy="something uses it"),
-            "sdz is in use: something uses it",
-        ),
-    ],
-)
-def test_zero_superblock(name: str, found: Device, sentence: str) -> None:
-    survey = host(raid10(failed=("sdb",)), devices=(found,))
-    assert refused(plan_zero_superblock(survey, name)) == sentence
-
-
-def test_zero_superblock_of_an_array_that_does_not_run() -> None:
-    survey = host(inactive(raid10()), devices=(device("sda", superblock=OWN),))
-    assert refused(plan_zero_superblock(survey, "sda")) == (
-        "sda is a member of md127; remove it from the array first"
-    )
-
-
-@pytest.mark.parametrize("plan", [plan_fail, plan_remove, plan_re_add, plan_add, replaced])
-@pytest.mark.parametrize(
-    ("array", "more", "sentence"),
-    [
-        (raid10(), {"writable": False}, "needs root; run it as: sudo raidtui"),
-        (raid10(), {"mdadm": NO_MDADM}, "mdadm is not installed; apt install mdadm"),
-        (inactive(raid10()), {}, "md127 is inactive; assemble it first"),
-        (raid10(read_only="read-only"), {}, "data is read-only; mdadm --readwrite /dev/md127"),
-        (
-            raid10(metadata="external:/md9/0"),
-            {},
-            "data has external metadata, which raidtui only monitors",
-        ),
-    ],
-)
-def test_whatever_is_asked(plan: Plans, array: ArraySpec, more: dict[str, Any], sentence: str) -> None:
+def whatever(array: ArraySpec, **more: Any) -> Plan | Refusal:
     survey = host(array, devices=(NEW,), **more)
-    assert refused(plan(survey, first(survey), "sda")) == sentence
+    return everywhere(lambda plan: plan(survey, first(survey), "sda"), plan_fail, plan_remove, replaced)
 
 
-def test_zero_superblock_needs_root() -> None:
-    survey = host(devices=(device("sdz", superblock=OWN),), writable=False)
-    assert refused(plan_zero_superblock(survey, "sdz")) == "needs root; run it as: sudo raidtui"
+test_whatever_is_asked = accepted(
+    {
+        "host: not root": lambda: whatever(BARE, writable=False),
+        "host: no mdadm": lambda: whatever(BARE, mdadm=NO_MDADM),
+        "array: inactive": lambda: whatever(inactive(BARE)),
+        "array: read-only": lambda: whatever(raid10(read_only="read-only")),
+        "array: external metadata": lambda: whatever(raid10(metadata="external:/md9/0")),
+    }
+)
