@@ -2,7 +2,8 @@
 
 A module of tests has a table of requests by name: ``test_plans = accepted({name: lambda: plan_x(...)})``.
 The section of a name is the whole answer, each field that is not as by default, so that a new one shows by
-itself. ``commands`` shows only what is done, where many requests differ in nothing else.
+itself. Where many requests differ in little, ``brief`` leaves out guards and undo, ``commands`` all but the
+commands.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 import pytest
 from msgspec import Struct
-from msgspec.structs import fields
+from msgspec.structs import fields, replace
 
 from raidtui.model.fact import Fact
 from raidtui.model.plan import Loss, Plan, PutFile, Refusal, RunTool, Step, WaitUntil, Write
@@ -59,6 +60,14 @@ def commands(found: Plan | Refusal | Iterable[Step]) -> list[str]:
     return [step.command for step in (found.steps if isinstance(found, Plan) else found)]
 
 
+def brief(found: Plan | Refusal) -> Plan | Refusal:
+    """Return a plan without what its steps are guarded by, and what takes them back."""
+    if isinstance(found, Refusal):
+        return found
+    steps = (replace(step, needs=(), awaits=(), proves=(), undo=()) for step in found.steps)
+    return replace(found, steps=tuple(steps), undo=())
+
+
 def _lines(value: object) -> Iterator[str]:
     """Yield the lines of whatever is shown."""
     if isinstance(value, Loss):
@@ -80,6 +89,12 @@ def _lines(value: object) -> Iterator[str]:
 
 
 def _fields(value: Struct) -> Iterator[str]:
+    if isinstance(value, Plan) and value.undo:
+        back = tuple(undo for step in reversed(value.steps) for undo in step.undo)
+        if back == value.undo:
+            yield from _fields(replace(value, undo=()))
+            yield "undo: that of the steps, last to first"
+            return
     hidden = {name for kind, names in _SHOWN.items() if isinstance(value, kind) for name in names}
     given = [(field, getattr(value, field.name)) for field in fields(value)]
     for field, now in sorted(given, key=lambda each: _has_steps(each[1])):
