@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
@@ -12,7 +15,7 @@ from raidtui.host.stack.cache_facts import FACT_READERS
 from raidtui.host.tools import output_path
 from raidtui.model.fact import FactKind
 from raidtui.model.knob import By, KnobScope, Subject, Tuning
-from raidtui.model.plan import Harm, NothingToDo, Plan, Refusal, RefusalCode
+from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
 from raidtui.plans.shell_script import shell_script
@@ -21,6 +24,7 @@ from raidtui.plans.tune.keep import KeepItem, plan_keep
 from raidtui.plans.tune.keep_files import UDEV
 from raidtui.plans.tune.now import AskedValue, plan_set
 from tests.hosts.stack_host import STATUS_FILE, StackHost
+from tests.plans.goldens import accepted, commands
 
 FILES = "/sys/class/block/bcache0/bcache"
 SET = "d3b1308b-4dd3-41dd-bac1-5d35e621f92e"
@@ -52,15 +56,6 @@ def seen(host: StackHost) -> tuple[Snapshot, Tuning]:
 def cache(tuning: Tuning, title: str) -> Subject:
     (found,) = [each for each in tuning.of(KnobScope.CACHE) if each.title == title]
     return found
-
-
-def asked(subject: str, knob: str, value: str) -> list[AskedValue]:
-    return [AskedValue(subject=subject, knob=knob, value=value)]
-
-
-def commands(made: Plan | Refusal) -> list[str]:
-    assert isinstance(made, Plan), made
-    return [step.command for step in made.steps]
 
 
 @pytest.mark.parametrize(
@@ -114,68 +109,6 @@ def test_without_dmsetup() -> None:
     assert "Dmsetup was not run for this capture: what it would say is not known." in tuning.lacks
 
 
-def test_lvm_sets_with_every_option() -> None:
-    """The kernel has to have the value afterwards; the undo is the same command with the value before."""
-    snapshot, tuning = seen(CacheHost())
-    plan = plan_set(snapshot, tuning, asked("dm-0", "migration_threshold", "4096"))
-    assert isinstance(plan, Plan)
-    (step,) = plan.steps
-    assert step.argv == ("lvchange", "--yes", "--cachesettings", "migration_threshold=4096", "vc/slow")
-    assert [(fact.subject, fact.value) for fact in step.proves] == [("vc-slow", "migration_threshold 4096")]
-    (undo,) = step.undo
-    assert undo.argv == ("lvchange", "--yes", "--cachesettings", "migration_threshold=2048", "vc/slow")
-    assert [fact.subject for fact in step.needs] == ["/sys/class/block/dm-0/dm/uuid"]
-    plan = plan_set(snapshot, tuning, asked("dm-0", "cache_mode", "writethrough"))
-    assert commands(plan) == ["lvchange --yes --cachemode writethrough vc/slow"]
-    assert isinstance(plan, Plan)
-    assert plan.harm is Harm.HARMLESS
-
-
-def test_writeback_on_one_disk_is_confirmed() -> None:
-    host = CacheHost()
-    host.change(STATUS_FILE, "metadata2 writeback", "metadata2 writethrough")
-    snapshot, tuning = seen(host)
-    plan = plan_set(snapshot, tuning, asked("dm-0", "cache_mode", "writeback"))
-    assert isinstance(plan, Plan)
-    assert plan.harm is Harm.REDUCES
-    assert plan.warning == (
-        "In writeback mode data are on the cache alone until they are written back, and the cache of vc/slow"
-        " is on ubdf alone, which survives no lost disk, above what survives 1 lost disk: when the cache is"
-        " lost, they are lost, and with them the file system."
-    )
-    assert [each.code for each in judge_tuning(tuning)] == []
-    assert [(each.code, each.about) for each in judge_tuning(seen(CacheHost())[1])] == [
-        ("tune-cache-alone", (("dm-0", "cache_mode"),))
-    ]
-    assert cache(tuning, "bcache0").alone == ""  # one disk above one disk
-
-
-def test_what_is_kept() -> None:
-    """Bcache's numbers by udev, with its UUID; modes last by themselves, and LVM's settings."""
-    snapshot, tuning = seen(CacheHost())
-    plan = plan_keep(snapshot, tuning, [KeepItem(subject="bcache0", knob="writeback_percent", value="20")])
-    assert isinstance(plan, Plan)
-    (text,) = [step.content for step in plan.steps if step.path == UDEV]
-    assert text is not None
-    assert text.split("\n")[2:] == [
-        'ACTION=="add|change", SUBSYSTEM=="block", KERNEL=="bcache*", IMPORT{db}="RAIDTUI_KEPT"',
-        "# cache bcache0",
-        (
-            'ACTION=="add|change", SUBSYSTEM=="block", KERNEL=="bcache*"'
-            f', ATTR{{bcache/backing_dev_uuid}}=="{BACKING}"'
-            ', ENV{RAIDTUI_KEPT}!="1", ENV{RAIDTUI_KEPT}="1"'
-            ', ATTR{bcache/writeback_percent}="20"'
-        ),
-        "",
-    ]
-    assert "udevadm trigger --action=change --settle /sys/class/block/bcache0" in commands(plan)
-    for subject, knob in (("bcache0", "cache_mode"), ("dm-0", "cache_mode"), ("dm-0", "migration_threshold")):
-        made = plan_keep(snapshot, tuning, [KeepItem(subject=subject, knob=knob)])
-        assert isinstance(made, Refusal)
-        assert made.code is RefusalCode.UNSUPPORTED
-        assert "lasts over reboots by itself" in made.why
-
-
 def test_a_kept_value_is_read_from_the_rule() -> None:
     host = CacheHost()
     snapshot, tuning = seen(host)
@@ -190,86 +123,6 @@ def test_a_kept_value_is_read_from_the_rule() -> None:
     _, tuning = seen(host)
     value = cache(tuning, "bcache0").values["sequential_cutoff"]
     assert (value.text, value.kept, value.survives) == ("20480000", "20480000", True)
-
-
-def test_bcache_is_written_back() -> None:
-    host = CacheHost()
-    host.put(f"{FILES}/state", "dirty\n")
-    snapshot, tuning = seen(host)
-    plan = plan_flush(snapshot, cache(tuning, "bcache0"))
-    assert commands(plan) == [
-        f"echo writethrough > {FILES}/cache_mode",
-        f"echo 0 > {FILES}/writeback_percent",
-        "wait until the cache is clean",
-        f"echo 10 > {FILES}/writeback_percent",
-        f"echo writeback > {FILES}/cache_mode",
-    ]
-    assert isinstance(plan, Plan)
-    assert f'until [ "$(cat {FILES}/state)" = clean ]; do sleep 1; done' in shell_script(plan)
-
-
-def test_bcache_is_detached() -> None:
-    host = CacheHost()
-    host.put(f"{FILES}/state", "dirty\n")
-    snapshot, tuning = seen(host)
-    plan = plan_detach(snapshot, cache(tuning, "bcache0"))
-    assert commands(plan)[2:] == [
-        "wait until the cache is clean",
-        f"echo 1 > {FILES}/detach",
-        f"echo 10 > {FILES}/writeback_percent",
-    ]
-    assert isinstance(plan, Plan)
-    (undo,) = plan.steps[3].undo
-    assert (undo.path, undo.text) == (f"{FILES}/attach", SET)
-
-
-def test_lvm_is_written_back_and_detached() -> None:
-    host = CacheHost()
-    host.change(STATUS_FILE, " 295 0 3 metadata2", " 295 64 3 metadata2")
-    snapshot, tuning = seen(host)
-    slow = cache(tuning, "vc/slow")
-    assert commands(plan_flush(snapshot, slow)) == [
-        "lvchange --yes --cachemode writethrough vc/slow",
-        "wait until the cache is clean",
-        "lvchange --yes --cachemode writeback vc/slow",
-    ]
-    plan = plan_detach(snapshot, slow)
-    assert commands(plan)[-1] == "lvconvert --yes --splitcache vc/slow"
-    assert isinstance(plan, Plan)
-    (undo,) = plan.steps[-1].undo
-    assert undo.command == (
-        "lvconvert --yes --type cache --cachevol vc/fast --cachemode writeback --cachepolicy smq"
-        " --cachesettings migration_threshold=2048 --chunksize 64k vc/slow"
-    )
-    assert "cut -d' ' -f14" in shell_script(plan)
-    assert commands(plan_detach(snapshot, slow, deletes=True))[-1] == "lvconvert --yes --uncache vc/slow"
-
-
-def test_a_writecache_is_written_back_and_detached() -> None:
-    """LVM lets nothing new into it meanwhile; undone, it has the settings that it had."""
-    host = CacheHost()
-    snapshot, tuning = seen(host)
-    slow = cache(tuning, "vc/wslow")
-    plan = plan_flush(snapshot, slow)
-    assert commands(plan) == [
-        "lvchange --yes --cachesettings cleaner=1 vc/wslow",
-        "wait until the cache is clean",
-        "lvchange --yes --cachesettings cleaner=0 vc/wslow",
-    ]
-    assert isinstance(plan, Plan)
-    assert plan.notes[-1] == "What is written afterwards may be on the cache alone again."
-    plan = plan_detach(snapshot, slow)
-    assert isinstance(plan, Plan)
-    assert commands(plan)[2:] == ["lvconvert --yes --splitcache vc/wslow"]
-    (undo,) = plan.steps[-1].undo
-    assert undo.command == (
-        "lvconvert --yes --type writecache --cachevol vc/wfast --cachesettings block_size=4096 vc/wslow"
-    )
-    assert (
-        'until dmsetup status --noflush vc-wslow | { read -r _ _ _ _ all free _; [ "$all" = "$free" ]; };'
-        " do sleep 1; done"
-    ) in shell_script(plan)
-    assert commands(plan_detach(snapshot, slow, deletes=True))[2:] == ["lvconvert --yes --uncache vc/wslow"]
 
 
 def test_facts_of_a_writecache() -> None:
@@ -296,36 +149,115 @@ def test_facts_of_a_writecache() -> None:
     assert (lacks("no"), lacks("held 0")) == ("", "vc-wslow is not cached")
 
 
-def test_dirty_in_writethrough_mode() -> None:
-    """As after a crash: the kernel's policy writes back, and is what it was afterwards."""
+DIRTY, THROUGH = ((f"{FILES}/state", "dirty\n"),), ("metadata2 writeback", "metadata2 writethrough")
+HALF_DIRTY = (" 295 0 3 metadata2", " 295 64 3 metadata2")
+
+
+def of_cache(
+    title: str,
+    plan: Callable[..., Plan | Refusal],
+    *status: tuple[str, str],
+    files: tuple[tuple[str, str], ...] = (),
+    **more: Any,
+) -> Plan | Refusal:
+    """The answer about one cache; ``more`` is of the subject, but for ``deletes``."""
     host = CacheHost()
-    host.change(STATUS_FILE, " 295 0 3 metadata2 writeback", " 295 64 3 metadata2 writethrough")
+    for old, new in status:
+        host.change(STATUS_FILE, old, new)
+    for path, text in files:
+        host.put(path, text)
     snapshot, tuning = seen(host)
-    assert commands(plan_flush(snapshot, cache(tuning, "vc/slow"))) == [
-        "lvchange --yes --cachepolicy cleaner vc/slow",
-        "wait until the cache is clean",
-        "lvchange --yes --cachepolicy smq vc/slow",
+    words = {"deletes": more.pop("deletes")} if "deletes" in more else {}
+    return plan(snapshot, replace(cache(tuning, title), **more), **words)
+
+
+def sets(subject: str, knob: str, value: str, *status: tuple[str, str]) -> Plan | Refusal:
+    host = CacheHost()
+    for old, new in status:
+        host.change(STATUS_FILE, old, new)
+    return plan_set(*seen(host), [AskedValue(subject=subject, knob=knob, value=value)])
+
+
+def keeps(subject: str, knob: str, value: str = "") -> Plan | Refusal:
+    return plan_keep(
+        *seen(CacheHost()), [KeepItem(subject=subject, knob=knob, **({"value": value} if value else {}))]
+    )
+
+
+test_plans = accepted(
+    {
+        # LVM sets with every option; the kernel has to have the value afterwards.
+        "set: a setting of LVM": lambda: sets("dm-0", "migration_threshold", "4096"),
+        "set: writethrough": lambda: sets("dm-0", "cache_mode", "writethrough"),
+        # On one disk above what survives one: it is confirmed.
+        "set: writeback": lambda: sets("dm-0", "cache_mode", "writeback", THROUGH),
+        # Bcache's numbers by udev, with its UUID; modes last by themselves, and LVM's settings.
+        "keep: a number of bcache": lambda: keeps("bcache0", "writeback_percent", "20"),
+        "keep: a mode of bcache": lambda: keeps("bcache0", "cache_mode"),
+        "keep: a mode of LVM": lambda: keeps("dm-0", "cache_mode"),
+        "keep: a setting of LVM": lambda: keeps("dm-0", "migration_threshold"),
+        "flush: bcache": lambda: of_cache("bcache0", plan_flush, files=DIRTY),
+        "flush: dm-cache": lambda: of_cache("vc/slow", plan_flush, HALF_DIRTY),
+        # As after a crash: the kernel's policy writes back, and is what it was afterwards.
+        "flush: dm-cache, dirty in writethrough": lambda: of_cache(
+            "vc/slow", plan_flush, HALF_DIRTY, THROUGH
+        ),
+        # LVM lets nothing new into it meanwhile.
+        "flush: dm-writecache": lambda: of_cache("vc/wslow", plan_flush),
+        "flush: nothing is dirty": lambda: of_cache("vc/slow", plan_flush),
+        "flush: what is dirty is not known": lambda: of_cache("vc/wslow", plan_flush, cache=None),
+        "detach: bcache": lambda: of_cache("bcache0", plan_detach, files=DIRTY),
+        "detach: bcache, none there": lambda: of_cache(
+            "bcache0", plan_detach, files=((f"{FILES}/state", "no cache\n"),)
+        ),
+        "detach: bcache, inconsistent": lambda: of_cache(
+            "bcache0", plan_detach, files=((f"{FILES}/state", "inconsistent\n"),)
+        ),
+        # Undone, it has the settings that it had.
+        "detach: dm-cache": lambda: of_cache("vc/slow", plan_detach, HALF_DIRTY),
+        "detach: dm-writecache": lambda: of_cache("vc/wslow", plan_detach),
+        "detach: the volume is not known": lambda: of_cache("vc/wslow", plan_detach, volume=""),
+        "detach: what is dirty is not known": lambda: of_cache("vc/wslow", plan_detach, cache=None),
+        "delete: the volume is not known": lambda: of_cache("vc/wslow", plan_detach, volume="", deletes=True),
+    }
+)
+test_commands = accepted(
+    {
+        "delete: dm-cache": lambda: of_cache("vc/slow", plan_detach, HALF_DIRTY, deletes=True),
+        "delete: dm-writecache": lambda: of_cache("vc/wslow", plan_detach, deletes=True),
+    },
+    commands,
+)
+
+
+def test_each_offer_is_refused_where_it_is_not_known_what_is_dirty() -> None:
+    snapshot, tuning = seen(CacheHost())
+    slow = replace(cache(tuning, "vc/wslow"), cache=None)
+    offers = [planner(snapshot, slow) for _, _, planner in flush_and_detach(slow)]
+    assert offers
+    assert all(isinstance(each, Refusal) for each in offers)
+
+
+def test_scripts_wait_until_it_is_clean() -> None:
+    def script(title: str, *status: tuple[str, str], **more: Any) -> str:
+        found = of_cache(title, plan_flush, *status, **more)
+        assert isinstance(found, Plan)
+        return shell_script(found)
+
+    assert f'until [ "$(cat {FILES}/state)" = clean ]; do sleep 1; done' in script("bcache0", files=DIRTY)
+    assert "cut -d' ' -f14" in script("vc/slow", HALF_DIRTY)
+    assert (
+        'until dmsetup status --noflush vc-wslow | { read -r _ _ _ _ all free _; [ "$all" = "$free" ]; };'
+        " do sleep 1; done"
+    ) in script("vc/wslow")
+
+
+def test_writeback_on_one_disk_is_found() -> None:
+    host = CacheHost()
+    host.change(STATUS_FILE, *THROUGH)
+    assert [each.code for each in judge_tuning(seen(host)[1])] == []
+    _, tuning = seen(CacheHost())
+    assert [(each.code, each.about) for each in judge_tuning(tuning)] == [
+        ("tune-cache-alone", (("dm-0", "cache_mode"),))
     ]
-
-
-def test_refusals() -> None:
-    host = CacheHost()
-    snapshot, tuning = seen(host)
-    made = plan_flush(snapshot, cache(tuning, "vc/slow"))
-    assert isinstance(made, NothingToDo)
-    assert made.why == "nothing on the cache of vc/slow is dirty"
-    for _, _, planner in flush_and_detach(cache(tuning, "vc/wslow")):
-        made = planner(snapshot, replace(cache(tuning, "vc/wslow"), cache=None))
-        assert isinstance(made, Refusal)
-        assert made.why == "dmsetup does not say what is dirty on vc/wslow"
-    for deletes in (False, True):
-        made = plan_detach(snapshot, replace(cache(tuning, "vc/wslow"), volume=""), deletes=deletes)
-        assert isinstance(made, Refusal)
-        assert made.why == "it is not known which volume the cache of vc/wslow is on"
-    host.put(f"{FILES}/state", "inconsistent\n")
-    made = plan_detach(snapshot, cache(seen(host)[1], "bcache0"))
-    assert isinstance(made, Refusal)
-    assert made.why == "the cache of bcache0 does not work: the kernel says inconsistent"
-    host.put(f"{FILES}/state", "no cache\n")
-    made = plan_detach(snapshot, cache(seen(host)[1], "bcache0"))
-    assert isinstance(made, NothingToDo)
+    assert cache(tuning, "bcache0").alone == ""  # one disk above one disk
