@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
+from typing import Any
 
 import pytest
 
-from raidtui.model.fact import FactKind
-from raidtui.model.plan import PutFile, RunTool
+from raidtui.model.plan import Plan, Refusal, Step
+from raidtui.plans.create.create_plan import plan_create
 from raidtui.plans.create.create_request import Below, Geometry, OnTop
 from raidtui.plans.create.file_system import geometry, on_top_notes, on_top_steps, refuse_on_top
 from raidtui.plans.shell_script import shell_script
-from tests.plans.new_array import FOUR, device, fact, plan, refused, request, survey
+from tests.plans.goldens import accepted, brief
+from tests.plans.new_array import FOUR, device, plan, request, survey
 
 FS = "11111111-2222-3333-4444-555555555555"
 NEAR, FAR, OFFSET = 0x102, 0x201, 0x10201
@@ -51,227 +52,114 @@ def test_nothing() -> None:
     assert refuse_on_top(OnTop(), survey(), below()) is None
 
 
-MKFS_EXT4 = ("mkfs.ext4", "-q", "-F", "-b", "4096")
-MKFS_XFS = ("mkfs.xfs", "-q", "-f")
+def made(wanted: OnTop, *discards: str, **more: Any) -> Plan:
+    """On a host where these devices discard."""
+    devices = [device(name, discards=name in discards) for name in (*FOUR, "sde2")]
+    return plan(request(on_top=wanted, **more.pop("asked", {})), survey(*devices, **more))
 
 
-@pytest.mark.parametrize(
-    ("wanted", "array", "argv", "reported", "why"),
-    [
-        (
-            EXT4,
-            below(),
-            (*MKFS_EXT4, "-E", "stride=8,stripe_width=16", "-U", FS),
-            "stride=8,stripe_width=16",
-            "with the array's geometry",
+def steps(wanted: OnTop, array: Below, **more: Any) -> tuple[Step, ...]:
+    return on_top_steps(wanted, survey(**more), array)
+
+
+MOUNTED = OnTop(file_system="ext4", mount="/srv/data", uuid=FS)
+WEEKLY = OnTop(file_system="ext4", mount="/srv", uuid=FS, trim_weekly=True)
+test_steps = accepted(
+    {
+        # Its geometry is read back: the step is done when the file system has it.
+        "ext4": lambda: steps(EXT4, below()),
+        "ext4 on a mirror": lambda: steps(OnTop(file_system="ext4"), below(NONE, level="raid1")),
+        "xfs": lambda: steps(XFS, below()),
+        "xfs on a mirror": lambda: steps(OnTop(file_system="xfs"), below(NONE)),
+        "xfs on less than 1 GiB": lambda: steps(XFS, below(size_bytes=GIB - 4096)),
+        "mounted by UUID, now and at boot": lambda: steps(
+            MOUNTED, below(), texts={"/etc/fstab": "# fstab\nUUID=1 / ext4 defaults 0 1"}
         ),
-        (
-            OnTop(file_system="ext4"),
-            below(NONE, level="raid1"),
-            MKFS_EXT4,
-            "",
-            "a mirror has no stripe geometry",
+        # Between the array and its line in mdadm.conf.
+        "in a plan: ext4": lambda: brief(made(EXT4)),
+        # Spares hold no data: the trial of TRIM does not wait for their discards.
+        "in a plan: xfs with a spare, and TRIM": lambda: brief(
+            made(OnTop(file_system="xfs", mount="/srv", uuid=FS), *FOUR, "sde2", asked={"spares": ("sde2",)})
         ),
-        (
-            XFS,
-            below(),
-            (*MKFS_XFS, "-d", "su=32k,sw=2", "-m", f"uuid={FS}"),
-            "sunit=8,swidth=16",
-            "with the array's geometry",
-        ),
-        (
-            XFS,
-            below(size_bytes=0),
-            (*MKFS_XFS, "-d", "su=32k,sw=2", "-m", f"uuid={FS}"),
-            "sunit=8,swidth=16",
-            "with the array's geometry",
-        ),
-        (
-            XFS,
-            below(size_bytes=GIB),
-            (*MKFS_XFS, "-d", "su=32k,sw=2", "-m", f"uuid={FS}"),
-            "sunit=8,swidth=16",
-            "with the array's geometry",
-        ),
-        (
-            XFS,
-            below(size_bytes=GIB - 4096),
-            (*MKFS_XFS, "-m", f"uuid={FS}"),
-            "",
-            "too small for stripe geometry",
-        ),
-        (OnTop(file_system="xfs"), below(NONE), MKFS_XFS, "", "a mirror has no stripe geometry"),
-    ],
+        "in a plan: TRIM each week": lambda: brief(made(WEEKLY, *FOUR, systemd=True, trim_timer="disabled")),
+        "notes: xfs on less than 1 GiB": lambda: on_top_notes(XFS, survey(), below(size_bytes=512 * MIB)),
+    }
 )
-def test_a_file_system(wanted: OnTop, array: Below, argv: tuple[str, ...], reported: str, why: str) -> None:
-    """Its geometry is read back: the step is done when the file system has it."""
-    [made] = on_top_steps(wanted, survey(), array)
-    geometry_facts = (fact(FactKind.GEOMETRY, "/dev/md/127", reported),) if reported else ()
-    assert made == RunTool(
-        argv=(*argv, "/dev/md/127"),
-        why=why,
-        proves=(fact(FactKind.FILE_SYSTEM, "/dev/md/127", wanted.file_system), *geometry_facts),
-        timeout_s=1800.0,
-        destroys=True,
-    )
 
 
-def test_mounted_by_uuid_now_and_at_boot() -> None:
-    old = "# fstab\nUUID=1 / ext4 defaults 0 1"
-    host = survey(texts={"/etc/fstab": old})
-    wanted = OnTop(file_system="ext4", mount="/srv/data", uuid=FS)
-    _, folder, fstab, mount = on_top_steps(wanted, host, below())
-    line = f"UUID={FS} /srv/data ext4 defaults,nofail 0 2"
-    digest = fact(FactKind.DIGEST, "/etc/fstab", hashlib.sha256(old.encode()).hexdigest())
-    nothing = fact(FactKind.MOUNTED, "/srv/data", "no")
-    assert folder.argv == ("mkdir", "-p", "--", "/srv/data")
-    assert fstab == PutFile(
-        path="/etc/fstab",
-        content=f"{old}\n{line}\n",
-        why="mounts it at boot by UUID; without the array, the boot continues (nofail)",
-        needs=(digest,),
-        proves=(fact(FactKind.LINE, "/etc/fstab", line),),
-        undo=(PutFile(path="/etc/fstab", content=old, why="restores /etc/fstab", proves=(digest,)),),
-    )
-    assert mount == RunTool(
-        argv=("mount", "/srv/data"),
-        why="mounts it as in fstab",
-        needs=(nothing,),
-        proves=(fact(FactKind.MOUNTED, "/srv/data"),),
-        undo=(RunTool(argv=("umount", "/srv/data"), why="remove it", proves=(nothing,)),),
-    )
+@pytest.mark.parametrize("size_bytes", [0, GIB])
+def test_xfs_of_1_gib_has_stripes(size_bytes: int) -> None:
+    """And one whose size is not known."""
+    assert steps(XFS, below(size_bytes=size_bytes)) == steps(XFS, below())
 
 
-def test_in_the_plan_between_the_array_and_its_line() -> None:
-    made = plan(request(on_top=EXT4))
-    tools = [step.argv[0] if step.argv else step.path for step in made.steps]
-    assert tools == ["mdadm", "mkfs.ext4", "/etc/mdadm/mdadm.conf"]
-    assert made.notes[-1] == (
-        "ext4: stride 8, stripe width 16. By default, mke2fs omits the stripe width on SSDs since 1.47.3:"
-        " ext4's allocator does not benefit from it there."
-    )
-
-
-def test_what_a_plan_knows_of_the_array() -> None:
-    """Spares hold no data: the trial of TRIM does not wait for their discards."""
-    host = survey(*(device(name, discards=True) for name in (*FOUR, "sde2")))
-    made = plan(request(spares=("sde2",), on_top=OnTop(file_system="xfs", mount="/srv", uuid=FS)), host)
-    trial = next(step for step in made.steps if step.argv[:1] == ("fstrim",))
-    assert isinstance(trial, RunTool)
-    assert trial.counts == FOUR
-    assert made.notes[-2:] == (
-        "XFS: su 32 KiB, sw 2.",
-        "TRIM works: raid10 passes discards on, and all members support them.",
-    )
-
-
-def test_trials_and_the_weekly_one_come_last() -> None:
-    host = survey(
-        *(device(name, discards=True) for name in FOUR),
-        systemd=True,
-        trim_timer="disabled",
-    )
-    wanted = OnTop(file_system="ext4", mount="/srv", uuid=FS, trim_weekly=True)
-    made = plan(request(on_top=wanted), host)
-    assert [step.argv[0] if step.argv else step.path for step in made.steps] == [
-        "mdadm",
-        "mkfs.ext4",
-        "mkdir",
-        "/etc/fstab",
-        "mount",
-        "fstrim",
-        "systemctl",
-        "/etc/mdadm/mdadm.conf",
-    ]
-    assert "\nfstrim --verbose /srv || :\n" in shell_script(made)
-
-
-def test_notes_of_a_small_xfs() -> None:
-    assert on_top_notes(XFS, survey(), below(size_bytes=512 * MIB)) == (
-        "XFS: no su and sw; mkfs.xfs omits them below 1 GiB, where its log is too small.",
-    )
+def test_a_mirror_needs_no_note() -> None:
     assert on_top_notes(XFS, survey(), below(NONE, size_bytes=512 * MIB)) == ()
 
 
-PLACE = "choose a path like /srv/data, without spaces"
-WORDS = "use letters, digits, . _ + or -"
+def test_the_trial_of_a_script_may_fail() -> None:
+    script = shell_script(made(WEEKLY, *FOUR, systemd=True, trim_timer="disabled"))
+    assert "\nfstrim --verbose /srv || :\n" in script
+
+
+FSTAB = survey(texts={"/etc/fstab": "# /srv/data\nUUID=2 /home ext4 defaults 0 2\n"})
+
+
+def refused(wanted: OnTop) -> Refusal | None:
+    """The same whether it is asked of what is on top, or of the whole plan."""
+    refusal = refuse_on_top(wanted, FSTAB)
+    assert refusal == plan_create(request(on_top=wanted), FSTAB)
+    return refusal
+
+
+def without(tool: str, wanted: OnTop) -> Refusal | None:
+    return refuse_on_top(wanted, survey(missing=(tool,)))
+
+
+def of_size(wanted: OnTop, mib: int) -> Refusal | None:
+    return refuse_on_top(wanted, survey(), below(size_bytes=mib * MIB))
+
+
+test_refused = accepted(
+    {
+        "refused: btrfs": OnTop(file_system="btrfs"),
+        "refused: nothing to mount": OnTop(mount="/srv"),
+        "refused: mounted at a relative path": OnTop(file_system="xfs", mount="srv"),
+        "refused: mounted at the root": OnTop(file_system="xfs", mount="/"),
+        "refused: mounted at a path with ..": OnTop(file_system="xfs", mount="/srv/../etc"),
+        "refused: mounted at a path with a blank": OnTop(file_system="xfs", mount="/srv a"),
+        "refused: mounted where something is": OnTop(file_system="xfs", mount="/home"),
+        "refused: a bad name for a group": OnTop(group="vg 1"),
+        "refused: TRIM each week of nothing mounted": OnTop(file_system="ext4", trim_weekly=True),
+    },
+    refused,
+)
+test_refused_here = accepted(
+    {
+        "too small: xfs of 299 MiB": lambda: of_size(XFS, 299),
+        "too small: xfs of 256 MiB": lambda: of_size(XFS, 256),
+        "too small: xfs on a volume of 296 MiB": lambda: of_size(OnTop(file_system="xfs", group="vg"), 300),
+        "too small: ext4 of 7 MiB": lambda: of_size(EXT4, 7),
+        # The size is the array's, not a member's.
+        "too small: xfs on a mirror": lambda: plan_create(
+            request(level="raid1", chunk_kib=0, on_top=XFS),
+            survey(*(device(name, size_bytes=200 * MIB) for name in FOUR)),
+        ),
+        "no tool: mkfs.xfs": lambda: without("mkfs.xfs", OnTop(file_system="xfs")),
+        "no tool: mkfs.ext4": lambda: without("mkfs.ext4", OnTop(file_system="ext4")),
+        "no tool: pvcreate": lambda: without("pvcreate", OnTop(group="vg127")),
+        "no tool: fstrim": lambda: without("fstrim", WEEKLY),
+    }
+)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "sentence"),
-    [
-        (OnTop(file_system="btrfs"), "raidtui does not create btrfs file systems; choose ext4 or xfs"),
-        (OnTop(mount="/srv"), "there is nothing to mount; choose a file system"),
-        (OnTop(file_system="xfs", mount="srv"), f"'srv' is not a valid mount point; {PLACE}"),
-        (OnTop(file_system="xfs", mount="/"), f"'/' is not a valid mount point; {PLACE}"),
-        (OnTop(file_system="xfs", mount="/srv/../etc"), f"'/srv/../etc' is not a valid mount point; {PLACE}"),
-        (OnTop(file_system="xfs", mount="/srv a"), f"'/srv a' is not a valid mount point; {PLACE}"),
-        (
-            OnTop(file_system="xfs", mount="/home"),
-            "/etc/fstab already mounts something at /home; choose another mount point",
-        ),
-        (OnTop(group="vg 1"), f"'vg 1' is not a valid name for a volume group; {WORDS}"),
-        (
-            OnTop(file_system="ext4", trim_weekly=True),
-            "a weekly TRIM needs a mounted file system; choose a mount point",
-        ),
-    ],
+    ("wanted", "mib"), [(XFS, 300), (OnTop(file_system="xfs", group="vg"), 301), (EXT4, 8), (EXT4, 0)]
 )
-def test_refused(wanted: OnTop, sentence: str) -> None:
-    host = survey(texts={"/etc/fstab": "# /srv/data\nUUID=2 /home ext4 defaults 0 2\n"})
-    refusal = refuse_on_top(wanted, host)
-    assert refusal is not None
-    assert refusal.sentence == sentence
-    assert refused(request(on_top=wanted), host) == sentence
+def test_large_enough(wanted: OnTop, mib: int) -> None:
+    assert of_size(wanted, mib) is None
 
 
-@pytest.mark.parametrize(
-    ("wanted", "size_bytes", "sentence"),
-    [
-        (XFS, 299 * MIB, "XFS needs 300 MiB, and there is 299 MiB; choose ext4, or larger devices"),
-        (XFS, 256 * MIB, "XFS needs 300 MiB, and there is 256 MiB; choose ext4, or larger devices"),
-        (XFS, 300 * MIB, ""),
-        (
-            OnTop(file_system="xfs", group="vg"),
-            300 * MIB,
-            "XFS needs 300 MiB, and there is 296 MiB; choose ext4, or larger devices",
-        ),
-        (OnTop(file_system="xfs", group="vg"), 301 * MIB, ""),
-        (
-            EXT4,
-            7 * MIB,
-            "ext4 has no journal below 8 MiB, and there is 7 MiB; choose larger devices",
-        ),
-        (EXT4, 8 * MIB, ""),
-        (EXT4, 0, ""),
-        (OnTop(), 1, ""),
-    ],
-)
-def test_too_small(wanted: OnTop, size_bytes: int, sentence: str) -> None:
-    refusal = refuse_on_top(wanted, survey(), below(size_bytes=size_bytes))
-    assert (refusal.sentence if refusal is not None else "") == sentence
-
-
-def test_too_small_in_a_plan() -> None:
-    """The size is the array's, not a member's."""
-    host = survey(*(device(name, size_bytes=200 * MIB) for name in FOUR))
-    assert (
-        refused(request(level="raid1", chunk_kib=0, on_top=XFS), host)
-        == "XFS needs 300 MiB, and there is 199 MiB; choose ext4, or larger devices"
-    )
-    assert plan(request(on_top=XFS), host).steps[1].argv[0] == "mkfs.xfs"
-
-
-@pytest.mark.parametrize(
-    ("tool", "wanted", "package"),
-    [
-        ("mkfs.xfs", OnTop(file_system="xfs"), "xfsprogs"),
-        ("mkfs.ext4", OnTop(file_system="ext4"), "e2fsprogs"),
-        ("pvcreate", OnTop(group="vg127"), "lvm2"),
-        ("fstrim", OnTop(file_system="ext4", mount="/srv", trim_weekly=True), "util-linux"),
-    ],
-)
-def test_a_tool_that_is_missing(tool: str, wanted: OnTop, package: str) -> None:
-    refusal = refuse_on_top(wanted, survey(missing=(tool,)))
-    assert refusal is not None
-    assert refusal.sentence == f"{tool} is not installed; apt install {package}"
+def test_large_enough_in_a_plan() -> None:
+    small = survey(*(device(name, size_bytes=200 * MIB) for name in FOUR))
+    assert plan(request(on_top=XFS), small).steps[1].argv[0] == "mkfs.xfs"
