@@ -90,11 +90,11 @@ def _lines(value: object) -> Iterator[str]:
 
 def _fields(value: Struct) -> Iterator[str]:
     if isinstance(value, Plan) and value.undo:
-        back = tuple(undo for step in reversed(value.steps) for undo in step.undo)
-        if back == value.undo:
-            yield from _fields(replace(value, undo=()))
-            yield "undo: that of the steps, last to first"
-            return
+        for words, steps in (("last to first", value.steps[::-1]), ("first to last", value.steps)):
+            if value.undo == tuple(back for step in steps for back in step.undo):
+                yield from _fields(replace(value, undo=()))
+                yield f"undo: that of the steps, {words}"
+                return
     hidden = {name for kind, names in _SHOWN.items() if isinstance(value, kind) for name in names}
     given = [(field, getattr(value, field.name)) for field in fields(value)]
     for field, now in sorted(given, key=lambda each: _has_steps(each[1])):
