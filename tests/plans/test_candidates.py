@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
 from raidtui.model.answer import Answer, AnswerKind, known
 from raidtui.model.disk import Use
 from raidtui.model.fact import FactKind
-from raidtui.model.plan import Plan, Refusal, RefusalCode, RunTool
-from raidtui.model.refuse_silence import AGAIN
+from raidtui.model.plan import Plan, Refusal, Step
 from raidtui.model.survey import Device, Reference, Superblock, Survey
 from raidtui.plans.candidates import refuse_device, refuse_needed, refuse_old_arrays
 from raidtui.plans.contents import contents_of, device_facts, wipe_steps
@@ -18,61 +19,17 @@ from raidtui.plans.create.partition import plan_on_disks
 from raidtui.plans.leave import plan_zero_superblock
 from raidtui.plans.repair import plan_add, plan_replace
 from tests.hosts.specs import raid10
-from tests.plans.new_array import GPT, device, fact, plain, refused, same, survey
+from tests.plans.goldens import accepted, commands
+from tests.plans.new_array import GPT, device, fact, plain, survey
 from tests.plans.running import BIG, RAID, first, former, host
 from tests.plans.running import refused as sentence_of
 
 OLD = "aaaaaaaa:bbbbbbbb:cccccccc:dddddddd"
 BLOCK = Superblock(uuid=OLD, name="nas:old", level="raid5", raid_disks=3, events=40, slot=0)
-WORDS = f'the array "old" (raid5, 3 members, {OLD})'
 
 
 def part(name: str) -> Use:
     return Use(kind="partition", what=name)
-
-
-def test_what_the_next_boot_wants() -> None:
-    free = device("sda2")
-    named = Reference(path="/etc/fstab", line=2, text="LABEL=my data", devices=("sdx", "sda2"))
-    seen = replace(survey(free, device("sdb2")), named=(named,))
-    sentence = "sda2 is named in /etc/fstab, line 2; remove that line first if the device is no longer used"
-    assert refused(plain("raid1", "sda2", "sdb2"), seen) == sentence
-    asked = plain("raid1", "sda", "sdb")
-    for parts in ((free,), ()):  # also where the partition itself was not read
-        seen = replace(survey(device("sda", part("sda2")), *parts, device("sdb")), named=(named,))
-        assert sentence_of(plan_on_disks(asked, seen, reserve_percent=10)) == sentence
-    other = replace(named, devices=("sdx",))
-    assert refuse_device(free, replace(survey(free), named=(other,))) is None
-
-
-@pytest.mark.parametrize(
-    ("what", "words"),
-    [
-        ("zfs_member", 'a part of a ZFS pool "tank"'),
-        ("LVM2_member", 'an LVM physical volume "tank"'),
-        ("crypto_LUKS", 'encrypted data (LUKS) "tank"'),
-        ("bcache", 'a part of a bcache "tank"'),
-        ("isw_raid_member", 'a part of an Intel RAID (IMSM) "tank"'),
-        ("promise_fasttrack_raid_member", 'a part of another RAID (promise_fasttrack) "tank"'),
-    ],
-)
-def test_other_storage_systems(what: str, words: str) -> None:
-    """What they hold cannot be seen from here, so it cannot be said what would be lost."""
-    use = Use(kind="signature", what=what, detail="tank")
-    sentence = f"sdz holds {words}; if it is no longer needed: wipefs --all /dev/sdz"
-    degraded = host(raid10(failed=("sdb",)), devices=(device("sdz", use, size_bytes=BIG),))
-    assert sentence_of(plan_add(degraded, first(degraded), "sdz")) == sentence
-    whole = host(raid10(), devices=(device("sdz", use, size_bytes=BIG),))
-    assert sentence_of(plan_replace(whole, first(whole), "sda", "sdz")) == sentence
-    assert refused(plain("raid1", "sdz", "sda2"), survey(device("sdz", use), device("sda2"))) == sentence
-
-
-def test_another_storage_system_on_a_partition() -> None:
-    inside = device("sdz1", Use(kind="signature", what="zfs_member"))
-    seen = survey(device("sdz", part("sdz1")), inside, device("sdy"))
-    assert sentence_of(plan_on_disks(plain("raid1", "sdy", "sdz"), seen, reserve_percent=10)) == (
-        "sdz1 holds a part of a ZFS pool; if it is no longer needed: wipefs --all /dev/sdz1"
-    )
 
 
 def member(name: str, slot: int | None = 0, events: int = 40, **more: object) -> Device:
@@ -80,79 +37,7 @@ def member(name: str, slot: int | None = 0, events: int = 40, **more: object) ->
     return device(name, superblock=block, size_bytes=BIG)
 
 
-@pytest.mark.parametrize(
-    ("found", "names", "paths"),
-    [
-        (
-            (member("sda2"), member("sdb2", 1)),
-            "sda2, sdb2 are members",
-            "/dev/sda2 /dev/sdb2 and its other members",
-        ),
-        ((member("sda2"), device("sdb2")), "sda2 is a member", "/dev/sda2 and its other members"),
-        (
-            (member("sda2", raid_disks=2), member("sdb2", 1, raid_disks=2)),
-            "sda2, sdb2 are members",
-            "/dev/sda2 /dev/sdb2",
-        ),
-    ],
-)
-def test_create_over_an_array_at_rest(found: tuple[Device, ...], names: str, paths: str) -> None:
-    """Until somebody has typed its name, the question is whether it should not be assembled."""
-    disks = found[0].superblock.raid_disks if found[0].superblock else 0
-    words = WORDS.replace("3 members", f"{disks} members")
-    assert refused(plain("raid1", "sda2", "sdb2"), survey(*found)) == (
-        f"{names} of {words}, which is not running; assemble it instead? raidtui plan assemble {paths};"
-        " to destroy it for good, give its name: --destroy=old"
-    )
-    assert isinstance(plan_create(plain("raid1", "sda2", "sdb2", destroys=("old",)), survey(*found)), Plan)
-    other = plan_create(plain("raid1", "sda2", "sdb2", destroys=("oldest",)), survey(*found))
-    assert isinstance(other, Refusal)
-
-
-def test_an_array_at_rest_on_partitions_of_a_disk() -> None:
-    seen = survey(device("sda", part("sda2")), member("sda2"), device("sdb"))
-    asked = plain("raid1", "sda", "sdb")
-    sentence = sentence_of(plan_on_disks(asked, seen, reserve_percent=10))
-    assert sentence.startswith(f"sda2 is a member of {WORDS}, which is not running; assemble it instead?")
-    made = plan_on_disks(replace(asked, destroys=("old",)), seen, reserve_percent=10)
-    assert isinstance(made, Plan)
-    assert [step.argv[:1] + step.argv[-1:] for step in made.steps[:4]] == [
-        ("mdadm", "/dev/sda2"), ("wipefs", "/dev/sda2"), ("wipefs", "/dev/sda"), ("sfdisk", "/dev/sda"),
-    ]  # fmt: skip
-
-
-def test_add_and_replace_over_an_array_at_rest() -> None:
-    found = device("sdz", superblock=former(), size_bytes=BIG)
-    degraded, whole = host(raid10(failed=("sdb",)), devices=(found,)), host(raid10(), devices=(found,))
-    sentence = (
-        f'sdz is a member of the array "old" ({OLD}), which is not running; assemble it instead?'
-        " raidtui plan assemble /dev/sdz; to destroy it for good, give its name: --destroy=old"
-    )
-    assert sentence_of(plan_add(degraded, first(degraded), "sdz")) == sentence
-    assert sentence_of(plan_replace(whole, first(whole), "sda", "sdz")) == sentence
-    assert isinstance(plan_add(degraded, first(degraded), "sdz", destroys=("old",)), Plan)
-    assert isinstance(plan_replace(whole, first(whole), "sda", "sdz", destroys=("old",)), Plan)
-
-
 SAME_NAME = "11111111:22222222:33333333:44444444"
-
-
-def test_a_name_that_two_arrays_at_rest_have() -> None:
-    """It says nothing: each of the two is given up by its UUID."""
-    mine, other = member("sda2"), member("sdc2", uuid=SAME_NAME)
-    seen = survey(mine, device("sdb2"), other)
-    asked = plain("raid1", "sda2", "sdb2")
-    assert refused(replace(asked, destroys=("old",)), seen) == (
-        f"sda2 is a member of {WORDS}, which is not running; assemble it instead? raidtui plan"
-        " assemble /dev/sda2 and its other members; to destroy it for good, give its UUID, because"
-        f" another array that is not running is also named old: --destroy={OLD}"
-    )
-    assert isinstance(plan_create(replace(asked, destroys=(SAME_NAME,)), seen), Refusal)
-    for typed in (OLD, OLD.upper(), OLD.replace(":", "-")):
-        assert isinstance(plan_create(replace(asked, destroys=(typed,)), seen), Plan)
-    both = plain("raid1", "sda2", "sdc2", destroys=(OLD,))
-    assert "sdc2 is a member" in refused(both, seen)
-    assert isinstance(plan_create(replace(both, destroys=(OLD, SAME_NAME)), seen), Plan)
 
 
 def test_a_name_that_two_arrays_have_is_not_enough_to_wipe_a_superblock() -> None:
@@ -214,47 +99,12 @@ def test_members_that_an_array_at_rest_needs(found: tuple[Device, ...], *, neede
     assert isinstance(plan_zero_superblock(seen, "sda2", destroys=("old",)), Plan)
 
 
-def test_the_sentence_for_a_member_that_is_needed() -> None:
-    assert sentence_of(plan_zero_superblock(at_rest(member("sda2"), member("sdb2", 1)), "sda2")) == (
-        f"sda2 is needed to start {WORDS};"
-        " assemble it instead? to destroy it for good, give its name: --destroy=old"
-    )
-
-
 def test_a_former_member_of_a_running_array_is_not_needed_there() -> None:
     there = raid10()
     found = device(
         "sdz", superblock=former(there.array_uuid, "nas:data", level="raid10", raid_disks=4, slot=0, events=9)
     )
     assert isinstance(plan_zero_superblock(host(there, devices=(found,)), "sdz"), Plan)
-
-
-def test_nothing_is_left_in_the_middle_of_a_disk() -> None:
-    """A file system, or a superblock, of a partition shows up again when one begins there later."""
-    inside = device("sda2", Use(kind="signature", what="ext4"), size_bytes=BIG)
-    whole = device("sda", part("sda1"), part("sda2"))
-    seen = survey(whole, inside, device("sda1"))
-    wipe = RunTool(
-        argv=("wipefs", "--all", "/dev/sda2"),
-        why="clears all signatures of sda2, so that none reappears",
-        needs=(
-            fact(FactKind.SERIAL, "sda2", "S-sda"),
-            fact(FactKind.SIZE, "sda2", str(BIG)),
-            fact(FactKind.FREE, "sda2"),
-            fact(FactKind.UNTOUCHED, "sda2", "digest of sda2"),
-            fact(FactKind.CONTENTS, "sda2", "ext4"),
-        ),
-        proves=(fact(FactKind.CLEAN, "sda2"),),
-        destroys=True,
-    )
-    last = replace(
-        wipe,
-        argv=("wipefs", "--all", "/dev/sda"),
-        why="clears all signatures of sda, so that none reappears",
-        needs=same("sda", untouched=False),
-        proves=(fact(FactKind.CLEAN, "sda"),),
-    )
-    assert wipe_steps(whole, seen) == (wipe, last)
 
 
 def test_no_array_at_rest() -> None:
@@ -275,35 +125,6 @@ def test_the_facts_of_a_disk() -> None:
     assert facts[1] in made.steps[0].needs
 
 
-def test_what_udev_does_not_know_is_refused_until_it_is_looked_at_again() -> None:
-    """A LUKS container and a btrfs were taken for empty disks, and erased."""
-    luks = Use(kind="signature", what="crypto_LUKS")
-    btrfs = Use(kind="signature", what="btrfs")
-    swap = Use(kind="signature", what="swap")
-    again = "let udev look again, then plan again: udevadm trigger --settle /dev/sde"
-    for seen, said, sentence in (
-        ((luks,), (), "sde holds encrypted data (LUKS); if it is no longer needed: wipefs --all /dev/sde"),
-        ((btrfs,), (), f"sde holds btrfs, and udev says nothing; {again}"),
-        ((), (swap,), f"sde holds nothing, and udev says swap; {again}"),
-        ((btrfs, GPT), (swap,), f"sde holds btrfs and gpt, and udev says swap; {again}"),
-    ):
-        found = device("sde", *said, probed=known(seen))
-        refusal = refuse_device(found, survey(found))
-        assert refusal is not None
-        assert refusal.sentence == sentence
-
-
-def test_what_mdadm_has_read_needs_no_udev() -> None:
-    """Two have seen the superblock: blkid and mdadm; of another signature beside it that is not so."""
-    raid, btrfs = (Use(kind="signature", what=word) for word in ("linux_raid_member", "btrfs"))
-    found = device("sde", superblock=former(), probed=known((raid,)))
-    assert refuse_device(found, survey(found)) is None
-    both = device("sde", superblock=former(), probed=known((raid, btrfs)))
-    refusal = refuse_device(both, survey(both))
-    assert refusal is not None
-    assert refusal.why == "sde holds btrfs, and udev says nothing"
-
-
 @pytest.mark.parametrize("inside", [("gpt",), ("ext4", "dos")])
 def test_a_table_inside_a_partition_is_lost_too(inside: tuple[str, ...]) -> None:
     """Udev says nothing of it."""
@@ -314,27 +135,143 @@ def test_a_table_inside_a_partition_is_lost_too(inside: tuple[str, ...]) -> None
     assert [step.argv[0] for step in wipe_steps(found, survey(found))] == ["wipefs"]
 
 
-def test_a_device_that_does_not_say_what_it_holds() -> None:
-    silent = Answer[tuple[Use, ...]](kind=AnswerKind.TIMED_OUT, why="blkid did not answer within 20 s")
-    for found, code, sentence in (
-        (
-            device("sde", probed=silent),
-            RefusalCode.NO_ANSWER,
-            f"what sde holds is not known: blkid did not answer within 20 s; {AGAIN}",
+FSTAB = Reference(path="/etc/fstab", line=2, text="LABEL=my data", devices=("sdx", "sda2"))
+SILENT = Answer[tuple[Use, ...]](kind=AnswerKind.TIMED_OUT, why="blkid did not answer within 20 s")
+ZFS, SWAP, BTRFS, LUKS = (
+    Use(kind="signature", what=word) for word in ("zfs_member", "swap", "btrfs", "crypto_LUKS")
+)
+MIRROR: dict[str, Any] = {"level": "raid1", "raid_disks": 2}
+
+
+def created(
+    *found: Device, destroys: tuple[str, ...] = (), named: tuple[Reference, ...] = ()
+) -> Plan | Refusal:
+    """A mirror of the first two."""
+    names = [each.disk.name for each in found[:2]]
+    return plan_create(plain("raid1", *names, destroys=destroys), replace(survey(*found), named=named))
+
+
+def on_disks(
+    *found: Device, destroys: tuple[str, ...] = (), named: tuple[Reference, ...] = ()
+) -> Plan | Refusal:
+    """The same on partitions of the whole disks sda and sdb."""
+    seen = replace(survey(*found), named=named)
+    return plan_on_disks(plain("raid1", "sda", "sdb", destroys=destroys), seen, reserve_percent=10)
+
+
+def added(found: Device, *destroys: str) -> Plan | Refusal:
+    """Added to a degraded array; the same refusal where it is to take a member's place."""
+    degraded, whole = (host(array, devices=(found,)) for array in (raid10(failed=("sdb",)), raid10()))
+    made = plan_add(degraded, first(degraded), "sdz", destroys=destroys)
+    other = plan_replace(whole, first(whole), "sda", "sdz", destroys=destroys)
+    assert made == other if isinstance(made, Refusal) else isinstance(other, Plan)
+    return made
+
+
+def foreign(what: str) -> Plan | Refusal:
+    """Of another storage system; the same refusal wherever it is to go."""
+    use = Use(kind="signature", what=what, detail="tank")
+    found = added(device("sdz", use, size_bytes=BIG))
+    assert found == created(device("sdz", use), device("sda2"))
+    return found
+
+
+def refused(found: Device, *more: Device) -> Refusal | None:
+    return refuse_device(found, survey(found, *more))
+
+
+def of_a_partitioned_disk() -> tuple[Step, ...]:
+    inside = device("sda2", Use(kind="signature", what="ext4"), size_bytes=BIG)
+    whole = device("sda", part("sda1"), part("sda2"))
+    return wipe_steps(whole, survey(whole, inside, device("sda1")))
+
+
+test_refused = accepted(
+    {
+        "boot: named in fstab": lambda: created(device("sda2"), device("sdb2"), named=(FSTAB,)),
+        "boot: a partition is named in fstab": lambda: on_disks(
+            device("sda", part("sda2")), device("sda2"), device("sdb"), named=(FSTAB,)
         ),
-        (
-            device("sde", RAID),
-            RefusalCode.UNKNOWN,
-            (
-                "sde has an md superblock which mdadm does not read: its array is not known; see mdadm"
-                " --examine /dev/sde; if no longer needed: wipefs --all /dev/sde"
-            ),
+        "boot: a partition that was not read": lambda: on_disks(
+            device("sda", part("sda2")), device("sdb"), named=(FSTAB,)
         ),
-    ):
-        refusal = refuse_device(found, survey(found))
-        assert refusal is not None
-        assert (refusal.code, refusal.sentence) == (code, sentence)
-    within = device("sde", part("sde1"))
-    refusal = refuse_device(within, survey(within, device("sde1", probed=silent)))
-    assert refusal is not None
-    assert refusal.why == "what sde1 holds is not known: blkid did not answer within 20 s"
+        # What they hold cannot be seen from here, so it cannot be said what would be lost.
+        "foreign: ZFS": lambda: foreign("zfs_member"),
+        "foreign: LVM": lambda: foreign("LVM2_member"),
+        "foreign: LUKS": lambda: foreign("crypto_LUKS"),
+        "foreign: bcache": lambda: foreign("bcache"),
+        "foreign: IMSM": lambda: foreign("isw_raid_member"),
+        "foreign: another RAID": lambda: foreign("promise_fasttrack_raid_member"),
+        "foreign: on a partition": lambda: on_disks(
+            device("sdb", part("sdb1")), device("sdb1", ZFS), device("sda")
+        ),
+        # Until somebody has typed its name, the question is whether it should not be assembled.
+        "at rest: two members": lambda: created(member("sda2"), member("sdb2", 1)),
+        "at rest: one member": lambda: created(member("sda2"), device("sdb2")),
+        "at rest: both members": lambda: created(member("sda2", **MIRROR), member("sdb2", 1, **MIRROR)),
+        "at rest: another name is typed": lambda: created(
+            member("sda2"), member("sdb2", 1), destroys=("oldest",)
+        ),
+        "at rest: on a partition": lambda: on_disks(
+            device("sda", part("sda2")), member("sda2"), device("sdb")
+        ),
+        "at rest: of another array": lambda: added(device("sdz", superblock=former(), size_bytes=BIG)),
+        # The name says nothing: each of the two is given up by its UUID.
+        "at rest: two of one name": lambda: created(
+            member("sda2"), device("sdb2"), member("sdc2", uuid=SAME_NAME), destroys=("old",)
+        ),
+        "at rest: two of one name, the other is given up": lambda: created(
+            member("sda2"), device("sdb2"), member("sdc2", uuid=SAME_NAME), destroys=(SAME_NAME,)
+        ),
+        "at rest: two of one name, one is given up": lambda: created(
+            member("sda2"), member("sdc2", uuid=SAME_NAME), destroys=(OLD,)
+        ),
+        "at rest: it is needed": lambda: plan_zero_superblock(
+            at_rest(member("sda2"), member("sdb2", 1)), "sda2"
+        ),
+        # A LUKS container and a btrfs were taken for empty disks, and erased.
+        "udev: does not know of LUKS": lambda: refused(device("sde", probed=known((LUKS,)))),
+        "udev: does not know of btrfs": lambda: refused(device("sde", probed=known((BTRFS,)))),
+        "udev: knows of swap that is not there": lambda: refused(device("sde", SWAP, probed=known(()))),
+        "udev: knows of swap, there are others": lambda: refused(
+            device("sde", SWAP, probed=known((BTRFS, GPT)))
+        ),
+        # Two have seen the superblock: blkid and mdadm; of another signature beside it that is not so.
+        "udev: does not know of btrfs beside a superblock": lambda: refused(
+            device("sde", superblock=former(), probed=known((RAID, BTRFS)))
+        ),
+        "silent: what it holds": lambda: refused(device("sde", probed=SILENT)),
+        "silent: what its partition holds": lambda: refused(
+            device("sde", part("sde1")), device("sde1", probed=SILENT)
+        ),
+        "silent: mdadm does not read its superblock": lambda: refused(device("sde", RAID)),
+    }
+)
+# A file system, or a superblock, of a partition shows up again when one begins there later.
+test_wiped = accepted(
+    {
+        "wiped: a disk with partitions": of_a_partitioned_disk,
+        "wiped: an array at rest on a partition": lambda: commands(
+            on_disks(device("sda", part("sda2")), member("sda2"), device("sdb"), destroys=("old",))
+        )[:4],
+    }
+)
+
+
+def test_what_is_given_up_by_name_is_taken() -> None:
+    assert isinstance(created(member("sda2"), member("sdb2", 1), destroys=("old",)), Plan)
+    assert isinstance(added(device("sdz", superblock=former(), size_bytes=BIG), "old"), Plan)
+    two = (member("sda2"), device("sdb2"), member("sdc2", uuid=SAME_NAME))
+    for typed in (OLD, OLD.upper(), OLD.replace(":", "-")):
+        assert isinstance(created(*two, destroys=(typed,)), Plan)
+    both = (member("sda2"), member("sdc2", uuid=SAME_NAME))
+    assert isinstance(created(*both, destroys=(OLD, SAME_NAME)), Plan)
+
+
+def test_what_others_name_is_taken() -> None:
+    free = device("sda2")
+    assert refuse_device(free, replace(survey(free), named=(replace(FSTAB, devices=("sdx",)),))) is None
+
+
+def test_what_mdadm_has_read_needs_no_udev() -> None:
+    assert refused(device("sde", superblock=former(), probed=known((RAID,)))) is None
