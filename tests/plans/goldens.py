@@ -85,7 +85,17 @@ def _lines(value: object) -> Iterator[str]:
         facts = all(isinstance(each, Fact) for each in value)
         yield from _facts(value) if facts else itertools.chain.from_iterable(map(_lines, value))
     else:
-        yield str(value)
+        yield from _text(str(value))
+
+
+def _text(text: str) -> Iterator[str]:
+    """Yield the lines of a text; those of several have a mark, as blanks and the last newline count."""
+    *lines, last = text.split("\n")
+    yield from (f"| {line}" if line else "|" for line in lines)
+    if last:
+        yield f"| {last}" if lines else last
+    if last and lines:
+        yield "(no newline at the end)"
 
 
 def _fields(value: Struct) -> Iterator[str]:
@@ -114,11 +124,7 @@ def _field(name: str, value: Any) -> Iterator[str]:
         yield f"{name}: {value.name.lower().replace('_', '-')}"
     elif isinstance(value, str) and "\n" in value:
         yield f"{name}:"
-        *lines, last = value.split("\n")
-        yield from (f"  | {line}".rstrip() for line in lines)
-        if last:
-            yield f"  | {last}"
-            yield "  (no newline at the end)"
+        yield from (f"  {line}" for line in _text(value))
     elif (
         isinstance(value, tuple)
         and value
@@ -131,7 +137,7 @@ def _field(name: str, value: Any) -> Iterator[str]:
         yield f"{name}: {lines[0]}" if inline else f"{name}:"
         yield from () if inline else (f"  {line}" for line in lines)
     else:
-        yield f"{name}: {value}".rstrip()
+        yield f"{name}: {value}" if value or value == 0 else f"{name}:"
 
 
 def _facts(facts: Iterable[Fact]) -> Iterator[str]:
