@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from pathlib import Path
 from typing import get_args
 
 import msgspec
@@ -14,6 +15,7 @@ from raidtui.jobs.plan_file import PlanFile
 from raidtui.jobs.states import FINAL
 from raidtui.model.fact import Fact, FactKind
 from raidtui.model.plan import Harm, Plan, RefusalCode, Step
+from tests.goldens import SNAPSHOTS, read_goldens
 from tests.places import HOUSE
 
 TEXT = (HOUSE / "docs" / "plans.md").read_text(encoding="utf-8")
@@ -93,7 +95,10 @@ def test_every_guard_has_its_tests(document: str, first: str) -> None:
     rows = [line for line in whole[whole.index(first) :].split("\n") if line.startswith("| ")][1:]
     assert len(rows) > 15
     for row in rows:
-        tests = re.findall(r"`(tests/[a-z_/]+\.py)::(test_[a-z0-9_]+)`", row.split(" | ")[-1])
+        tests = re.findall(r"`(tests/[a-z_/]+\.py)::(test_[a-z0-9_]+)(?:\[([^`]+)\])?`", row.split(" | ")[-1])
         assert tests, row
-        for path, name in tests:
-            assert re.search(rf"^(async )?def {name}\(", (HOUSE / path).read_text(), re.MULTILINE), name
+        for path, name, case in tests:
+            written = rf"^{name} = accepted\(" if case else rf"^(async )?def {name}\("
+            assert re.search(written, (HOUSE / path).read_text(), re.MULTILINE), name
+            golden = SNAPSHOTS / "plans" / f"{Path(path).stem.removeprefix('test_')}.txt"
+            assert not case or case in read_goldens(golden), case
