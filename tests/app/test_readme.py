@@ -7,14 +7,15 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.conftest import PICTURES, Picture
+from tests.conftest import Picture
 from tests.demo.scene import Scene
 from tests.frame.cast import Frame, animated
 from tests.frame.staging import Paces, in_worker, look, play, running, screen_text, staged, until
 from tests.frame.states import ARRAYS, resync_life
+from tests.goldens import SNAPSHOTS
 from tests.hosts.kernel import Kernel
 
-THROTTLED = PICTURES / "readme" / "throttled.svg"
+THROTTLED = SNAPSHOTS / "readme" / "throttled.svg"
 SIZE = (100, 24)
 
 
