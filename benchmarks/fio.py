@@ -1,9 +1,11 @@
-"""What watching costs fio: IOPS with a worker and the console's pane 5, beside bare fio, in one run.
+"""What the sandbox and watching cost fio: IOPS beside bare fio, in one run.
 
-`python -m benchmarks.fio` prints one JSON object.  Both read a small file in memory (tmpfs): that gives the
-most requests per second, so that any cost to fio shows.  Bare and watched
-take turns, and each pair gives a ratio.  The watched round runs a benchmark's worker and the console on a
-terminal of its own with pane 5 in view; all that they store is in a folder that is removed.
+`python -m benchmarks.fio` prints one JSON object.  All read a small file in memory (tmpfs): that gives the
+most requests per second, so that any cost to fio shows.  Bare, sandboxed and watched take turns, and each
+round gives ratios.  In the sandbox alone, fio has the same options as bare fio, and nobody watches;
+``filtered`` with the filter of system calls that a job file's run gets.  The watched round runs a benchmark's
+worker and the console on a terminal of its own with pane 5 in view; all that they store is in a folder that
+is removed.
 
 Other load on the machine takes more from fio than raidtui does.  So a second ratio compares requests per
 second of fio's own CPU time, which other load hardly changes, less the CPU time of worker and console.
@@ -12,6 +14,7 @@ second of fio's own CPU time, which other load hardly changes, less the CPU time
 import argparse
 import json
 import os
+import random
 import shutil
 import statistics
 import subprocess
@@ -36,6 +39,8 @@ from raidtui.features.bench.run.bench_worker import BenchWorker
 from raidtui.features.bench.schedule import Schedule
 from raidtui.features.bench.workload import Workload, workload_options
 from raidtui.host.readers.opening import open_root
+from raidtui.jobs.sandbox import Sandbox, free_uid, started
+from raidtui.jobs.scratch_folder import give_scratch, make_scratch, remove_scratch
 
 ROUNDS, QUICK_ROUNDS = 11, 5
 LIMIT_S = 120.0
@@ -46,13 +51,26 @@ WORK = Workload(rw="randread", block_bytes=4096, size_bytes=16 << 20, runtime_s=
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FioWatched:
-    """Of each round: IOPS and fio's CPU time in percent, bare and watched; the CPU seconds of watching."""
+    """Of each round: IOPS and fio's CPU time in percent of each kind; the CPU seconds of watching."""
 
     ran: bool
     why_not: str = ""
     bare: tuple[tuple[float, float], ...] = ()
+    sandboxed: tuple[tuple[float, float], ...] = ()
+    filtered: tuple[tuple[float, float], ...] = ()
     watched: tuple[tuple[float, float], ...] = ()
     cpu_s: tuple[float, ...] = ()
+
+    def in_sandbox(self, kind: str) -> tuple[float, float]:
+        """Return the median ratio to bare fio by IOPS, and by requests per CPU second.
+
+        Args:
+            kind: ``sandboxed`` or ``filtered``.
+        """
+        rounds = list(zip(getattr(self, kind), self.bare, strict=True))
+        by_iops = statistics.median(ours[0] / bare[0] for ours, bare in rounds)
+        by_cpu = statistics.median(ours[0] / ours[1] * bare[1] / bare[0] for ours, bare in rounds)
+        return by_iops, by_cpu
 
     @property
     def ratios(self) -> list[float]:
@@ -89,19 +107,31 @@ def measure_fio(rounds: int = ROUNDS) -> FioWatched:
     if fio is None:
         return FioWatched(ran=False, why_not="fio is not installed (apt install fio)")
     bare: list[tuple[float, float]] = []
+    sandboxed: list[tuple[float, float]] = []
+    filtered: list[tuple[float, float]] = []
     watched: list[tuple[float, float]] = []
     cpu_s: list[float] = []
     place = MEMORY if os.access(MEMORY, os.W_OK) else None
     try:
         with tempfile.TemporaryDirectory(prefix="raidtui-bench-", dir=place) as scratch:
             for number in range(rounds):
-                bare.append(_bare(fio, scratch))
+                kinds = [("bare", bare), ("sandboxed", sandboxed), ("filtered", filtered)]
+                random.shuffle(kinds)  # who comes first is at times slower
+                for kind, found in kinds:
+                    found.append(_alone(fio, Path(scratch) / kind, kind))
                 iops, busy, spent_s = _watched(Path(scratch) / str(number))
                 watched.append((iops, busy))
                 cpu_s.append(spent_s)
     except (OSError, subprocess.SubprocessError, LookupError, ValueError) as error:
         return FioWatched(ran=False, why_not=str(error).partition("\n")[0] or type(error).__name__)
-    return FioWatched(ran=True, bare=tuple(bare), watched=tuple(watched), cpu_s=tuple(cpu_s))
+    return FioWatched(
+        ran=True,
+        bare=tuple(bare),
+        sandboxed=tuple(sandboxed),
+        filtered=tuple(filtered),
+        watched=tuple(watched),
+        cpu_s=tuple(cpu_s),
+    )
 
 
 def _figures(data: bytes) -> tuple[float, float]:
@@ -110,11 +140,37 @@ def _figures(data: bytes) -> tuple[float, float]:
     return float(job["read"]["iops"]), float(job["usr_cpu"] + job["sys_cpu"])
 
 
+def _fio_argv(fio: str) -> tuple[str, ...]:
+    return (fio, "--output-format=json", "--eta=never", "--thread=1", *workload_options(WORK))
+
+
+def _alone(fio: str, folder: Path, kind: str) -> tuple[float, float]:
+    """Run fio with nobody watching: bare, or in what of the sandbox this user can have.
+
+    Raises:
+        ValueError: it failed in the sandbox.
+    """
+    make_scratch(folder, again=False)
+    if kind == "bare":
+        figures = _bare(fio, str(folder))
+        remove_scratch(folder)
+        return figures
+    calls = kind == "filtered"
+    uid = free_uid(folder.name) if not os.geteuid() else os.geteuid()
+    give_scratch(folder, uid)
+    limits = Sandbox(folder=str(folder), uid=uid, file_bytes=2 * WORK.size_bytes, calls=calls)
+    with started(limits, _fio_argv(fio)) as (process, _):
+        data, errors = process.communicate(timeout=LIMIT_S)
+    remove_scratch(folder)
+    if process.returncode:
+        raise ValueError(f"fio failed in the sandbox: {errors.decode(errors='replace').strip()[-200:]}")
+    return _figures(data)
+
+
 def _bare(fio: str, folder: str) -> tuple[float, float]:
     """Run bare fio with the same options."""
-    argv = (fio, "--output-format=json", "--eta=never", "--thread=1", *workload_options(WORK))
     done = subprocess.run(
-        argv, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=LIMIT_S
+        _fio_argv(fio), cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=LIMIT_S
     )
     return _figures(done.stdout)
 

@@ -192,7 +192,7 @@ def make_rows(outcome: Outcome, wanted: Callable[[str], bool]) -> list[Row]:
     if wanted("event"):
         rows.append(_event_row(outcome.event))
     if wanted("fio"):
-        rows.append(_fio_row(outcome.fio))
+        rows += [_sandbox_row(outcome.fio), _fio_row(outcome.fio)]
     if wanted("plans"):
         rows += _plan_rows(outcome.plans)
     order = {name: place for place, name in enumerate(ROW_IDS)}
@@ -296,6 +296,19 @@ def _event_row(event: EventDelay) -> Row:
     ours = f"{event.median_ms:.0f} ({min(event.delays_ms):.0f}) ms, +-{event.uncertainty_ms:.0f}"
     verdict = MET if event.median_ms <= EVENT_GOAL_MS else MISSED
     return Row(**row, ours=ours, peers="watch 2000", verdict=verdict)
+
+
+def _sandbox_row(fio: FioWatched) -> Row:
+    row = {"id": "fio", "what": "fio in the sandbox", "goal": f">= {FIO_GOAL:g} of bare fio"}
+    if not fio.ran:
+        return Row(**row, ours="-", verdict=f"{NOT_MEASURED}: {fio.why_not}")
+    alone, filtered = fio.in_sandbox("sandboxed"), fio.in_sandbox("filtered")
+    return Row(
+        **row,
+        ours=f"{alone[0]:.3f}; by CPU time {alone[1]:.3f}",
+        peers=f"bare fio {fio.bare_iops:,.0f} IOPS; a job file's, with calls filtered, {filtered[0]:.3f}",
+        verdict=MET if max(alone) >= FIO_GOAL else MISSED,
+    )
 
 
 def _fio_row(fio: FioWatched) -> Row:

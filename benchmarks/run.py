@@ -80,7 +80,7 @@ def _measure(arguments: argparse.Namespace, only: list[str], seed: int) -> Outco
         event = measure_event()
     fio = FioWatched(ran=False, why_not="not asked for")
     if "fio" in only:
-        progress("fio: bare and watched, in turns")
+        progress("fio: bare, sandboxed and watched, in turns")
         fio = measure_fio(QUICK_ROUNDS if arguments.quick else ROUNDS)
     plans = PlanCosts(ran=False, why_not="not asked for")
     if "plans" in only:

@@ -123,7 +123,7 @@ def plan_replace(
     elif not spare.has("spare") or spare.slot is not None or spare.has("faulty"):
         return Refusal(
             code=RefusalCode.NOTHING_TO_DO,
-            why=f"{new} is {spare.role} of {array.title} already",
+            why=f"{new} is already a member of {array.title}: {spare.role}",
             remedy="choose a free device",
         )
     step = manage(
@@ -264,7 +264,7 @@ def candidate_for(
         remedy = "remove it first" if own.has("faulty") else "choose a free device"
         return Refusal(
             code=RefusalCode.NOTHING_TO_DO,
-            why=f"{name} is {own.role} of {array.title} already",
+            why=f"{name} is already a member of {array.title}: {own.role}",
             remedy=remedy,
         )
     if refusal := refuse_member(name, survey):

@@ -112,8 +112,8 @@ def test_the_words_reach_the_planner(host: Host, words: str, expected: list[str]
         (
             "shrink data --size=220200992",
             (
-                "220200992 KiB of each member are not less than the 220200960 KiB that are used, in whole"
-                " chunks; give a smaller multiple of 32 KiB"
+                "220200992 KiB of each member is not less than the 220200960 KiB in use;"
+                " give a multiple of 32 KiB below 220200960 KiB"
             ),
         ),
         ("journal data --remove", "raid10 has no parity: there is nothing that a journal would protect"),

@@ -67,7 +67,8 @@ def reshape_notes(
         shares = joined([f"{name}{share_of_life(survey, array, name)}" for name in taken])
         times = "" if len(moved) < 2 else f" {len(moved)} times"
         if shares:
-            notes.append(f"{binary_size(kib * KIB)} are written to each of {shares}{times}.")
+            each = "each of " if len(taken) > 1 else ""
+            notes.append(f"{binary_size(kib * KIB)} are written to {each}{shares}{times}.")
         notes.append(f"It takes {at_least(survey, kib * (len(moved) + len(copied)))}.")
     if moved:
         notes.append(
@@ -100,6 +101,8 @@ def _meanwhile(old: GrowShape, stages: Sequence[GrowStage]) -> str:
             else ""
         )
         return f"Meanwhile {words}, as now{more}."
+    if during == after:
+        return f"Meanwhile and afterwards {words}."
     return f"Meanwhile {words}; afterwards {_loss(after)}."
 
 

@@ -21,6 +21,7 @@ from raidtui.plans.contents import cleared_facts, device_facts
 from raidtui.plans.known_bugs import refuse_known_bugs
 from raidtui.plans.manage import (
     SPARE_AGAIN,
+    bound,
     fail_and_remove,
     manage,
     member_fact,
@@ -110,8 +111,9 @@ def stage_steps(
     members = [member.name for member in array.members if member.slot is not None]
     for stage in stages:
         steps += [add_step(survey, array, devices[name]) for name in stage.adds]
-        steps += [step for name in stage.frees for step in _free_steps(survey, array, name)]
         members = [name for name in members if name not in stage.frees]
+        stay = tuple(member_fact(array, name, "in_sync") for name in members)
+        steps += [step for name in stage.frees for step in _free_steps(survey, array, name, stay)]
         new = (*stage.adds, *stage.takes)
         taken = [fact for name in stage.takes for fact in cleared_facts(devices[name], survey)]
         step = _grow_step(array, stage, members, taken)
@@ -139,17 +141,19 @@ def stage_steps(
     return tuple(steps)
 
 
-def _free_steps(survey: Survey, array: Array, name: str) -> tuple[Step, ...]:
+def _free_steps(survey: Survey, array: Array, name: str, stay: Sequence[Fact]) -> tuple[Step, ...]:
     """Return the steps that take what is redundant from an array which becomes a RAID 0.
 
-    mdadm would do that by itself, and leave the superblock: at the next boot, udev may meet that member
-    first, and start nothing (measured: an inactive array of it, and the others are refused).
+    All that stay have to serve. mdadm would do that by itself, and leave the superblock: at the next boot,
+    udev may meet that member first, and start nothing (measured: an inactive array of it, and the others are
+    refused).
     """
     fail, remove = fail_and_remove(array, name, "a raid0 has no place for it")
     device = survey.devices.get(name)
     same = device_facts(device, free=False, untouched=False) if device is not None else ()
     zero = zero_step(array, name, same, "with its superblock, it might be started in place of the others")
-    return replace(fail, final=True), remove, zero
+    fail = replace(fail, needs=(*fail.needs, *stay), final=True)
+    return bound(survey, fail, name), bound(survey, remove, name), zero
 
 
 def end_mdadm(survey: Survey, array: Array, step: Step) -> tuple[Step, ...]:

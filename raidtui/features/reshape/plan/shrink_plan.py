@@ -179,10 +179,13 @@ def plan_shrink_size(survey: Survey, array: Array, kib: int) -> Plan | Refusal:
     shape, before = shape_of(array), array.component_kib or 0
     chunk = max(1, shape.chunk_bytes // KIB)
     if not 0 < kib < before or kib % chunk:
+        why = f"{kib} KiB of each member is not less than the {before} KiB in use"
+        if kib <= 0:
+            why = f"{kib} KiB of each member leaves nothing of the array"
+        elif kib < before:
+            why = f"{kib} KiB of each member is not a number of whole chunks of {chunk} KiB"
         return Refusal(
-            code=RefusalCode.INVALID,
-            why=f"{kib} KiB of each member are not less than the {before} KiB that are used, in whole chunks",
-            remedy=f"give a smaller multiple of {chunk} KiB",
+            code=RefusalCode.INVALID, why=why, remedy=f"give a multiple of {chunk} KiB below {before} KiB"
         )
     size_kib = shape.capacity_kib(kib)
     above = _smaller_above(survey, array, size_kib)

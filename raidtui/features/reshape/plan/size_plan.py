@@ -90,7 +90,7 @@ def plan_larger(
         notes=(
             f"Capacity {sizes[0]} → {sizes[1]}, when all are copied.",
             f"Each old member serves until its copy is complete: {array.title} is as redundant as now.",
-            f"{binary_size(before * KIB)} are written to each of {shares}.",
+            f"{binary_size(before * KIB)} are written to {'each of ' if len(pairs) > 1 else ''}{shares}.",
             f"The copies take {copies}; syncing the new part then takes {at_least(survey, after - before)}.",
             f"{joined(list(pairs))} {'are' if len(pairs) > 1 else 'is'} free then, without a superblock.",
             *around.notes,
