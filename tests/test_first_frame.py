@@ -154,7 +154,7 @@ def test_no_mdstat(tmp_path: Path) -> None:
 def test_names_are_harmless(tmp_path: Path) -> None:
     STATES["odd-names"].write_to(tmp_path)
     (tmp_path / "proc/sys/kernel/hostname").write_text("\x1b[2J\x1b]0;owned\x07nas\n")
-    painted = paint(frame(str(tmp_path), 109, 24), read_colours("dark"), 109, 24)
+    painted = paint(frame(str(tmp_path), 119, 24), read_colours("dark"), 119, 24)
     plain = NARROW.sub("", painted)
     assert "\x1b" not in plain
     assert "\x07" not in plain

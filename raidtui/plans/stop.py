@@ -43,7 +43,8 @@ def plan_stop(survey: Survey, array: Array) -> Plan | Refusal:
             Fact(kind=FactKind.UNUSED, subject=array.name),
         ),
         proves=(Fact(kind=FactKind.GONE, subject=array.name if array.twin or not uuid else uuid),),
-        undo=(back,) if uuid and array.active else (),
+        # Of two halves with one UUID, the other one would count as this one started again.
+        undo=(back,) if uuid and array.active and not array.twin else (),
         # mdmon may stop a volume, or end with its container, after mdadm has given up with an error.
         proof_decides=(array.metadata or "").startswith("external"),
     )

@@ -6,7 +6,7 @@ from raidtui.view.line import GLYPHS, Line, whole_columns
 from raidtui.view.text import cell_width, fit, visible
 from raidtui.view.units import binary_size, duration, rate_mb_s, short_binary
 
-_WIDE, _PANEL, _WIDEST_PANEL = 110, 48, 84
+_WIDE, _PANEL, _WIDEST_PANEL = 120, 48, 84
 
 
 def list_width(columns: int) -> int:

@@ -229,7 +229,7 @@ def test_already_so(host: Host, capsys: pytest.CaptureFixture[str], words: str, 
         ("assemble sda sdb sdk", "sda is a member of data, which is already running"),
         ("assemble --read-only sda sdb sdc sdd", "sda is a member of data, which is already running"),
         ("remove data sdz", "sdz is not a member of data"),
-        ("replace data sda --with sdb", "sdb is in_sync of data already; choose a free device"),
+        ("replace data sda --with sdb", "sdb is already a member of data: in_sync; choose a free device"),
         ("grow data --devices=3", "data has 4 slots already;"),
         ("journal data --remove", "raid10 has no parity: there is nothing that a journal would protect"),
         (
