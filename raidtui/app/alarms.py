@@ -101,13 +101,20 @@ class Alarms:
         return driver if isinstance(driver, QuietDriver) else None
 
     def show_title(self, report: Report) -> None:
-        """Name the host and what is wrong in the terminal's title; the title from before where nothing is."""
+        """Name the host and what is wrong in the terminal's title; the title from before where nothing is.
+
+        Arrays that cannot be read now are not called well.
+        """
         arrays: list[Array | AbsentArray] = [*report.snapshot.absent, *report.snapshot.arrays]
         healths = ((array.title, report.healths[array.key]) for array in arrays)
         bad = [f"{title} {health.word}" for title, health in healths if health >= Health.DEGRADED]
-        more = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
-        host = report.snapshot.host.name
-        title = visible(f"{GLYPHS['bad']} {f'{host}: ' if host else ''}{bad[0]}{more}") if bad else ""
+        host = f"{report.snapshot.host.name}: " if report.snapshot.host.name else ""
+        title = ""
+        if report.snapshot.stale is not None:  # what was read before says nothing of now
+            title = f"{GLYPHS['unknown']} {host}the arrays cannot be read"
+        elif bad:
+            title = f"{GLYPHS['bad']} {host}{bad[0]}{f' and {len(bad) - 1} more' if len(bad) > 1 else ''}"
+        title = visible(title)
         if title != self._title and (driver := self._driver) is not None:
             self._title = title
             driver.set_title(title)

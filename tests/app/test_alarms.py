@@ -7,11 +7,13 @@ import pytest
 from raidtui.app import alarms
 from raidtui.app.alarms import Alarms
 from raidtui.config import Config
+from tests.features.arrays.screen.test_arrays import Unreadable
 from tests.frame.staging import (
     SIZES,
     Paces,
     app_of,
     header_of,
+    look,
     main_of,
     message_of,
     move,
@@ -22,6 +24,7 @@ from tests.frame.staging import (
 )
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid1, raid5, raid10
+from tests.hosts.trees import host_tree
 
 WORSE = "media is degraded: 1 of 3 members missing (slot 1), sdh failed"
 
@@ -121,3 +124,12 @@ async def test_the_title_names_the_host_and_what_is_wrong_as_long_as_it_is(termi
         await move(pilot, lambda: kernel.change(raid5(), wrong))
         assert "\x1b" not in terminal.titles[-1]
         assert "\x07" not in terminal.titles[-1]
+
+
+async def test_arrays_that_cannot_be_read_are_neither_well_nor_degraded(terminal: Rung) -> None:
+    host = Unreadable(host_tree(raid5(failed=("sdh",))))
+    async with running(host) as pilot:
+        await look(pilot)
+        host.broken = True
+        await look(pilot)
+        await until(pilot, lambda: terminal.titles[-1:] == ["? nas: the arrays cannot be read"])
