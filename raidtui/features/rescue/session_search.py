@@ -21,10 +21,10 @@ from raidtui.features.rescue.search.results import (
     order_by_hints,
 )
 from raidtui.features.rescue.search.samples import take_samples
-from raidtui.features.rescue.search.striping import StripeShape, compute_far_stride
 from raidtui.host.block import DiskReader
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.geometry import MISSING
+from raidtui.model.striping import StripeShape, compute_far_stride
 from raidtui.model.survey import Survey
 from raidtui.view.units import SECTOR_BYTES, counted
 from raidtui.watch.reading_thread import ReadingEndedError, ReadingThread

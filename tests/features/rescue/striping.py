@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from raidtui.features.rescue.search.striping import RAID5_LAYOUTS
+from raidtui.model.striping import RAID5_LAYOUTS
 
 MIB = 1 << 20
 RAID6_LAYOUTS = (

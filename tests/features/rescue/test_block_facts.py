@@ -18,8 +18,8 @@ from raidtui.features.rescue.search.ext4_blocks import Ext4Inodes
 from raidtui.features.rescue.search.hypothesis import Evidence, Hypothesis, Recogniser
 from raidtui.features.rescue.search.members import SearchWatch
 from raidtui.features.rescue.search.results import CheckResult, SearchOutcome
-from raidtui.features.rescue.search.striping import StripeShape
 from raidtui.features.rescue.session_search import OpenMember
+from raidtui.model.striping import StripeShape
 from tests.features.rescue.images import ext4, search
 from tests.features.rescue.striping import MIB, write_members
 

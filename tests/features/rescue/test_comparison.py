@@ -27,7 +27,6 @@ from raidtui.features.rescue.mismatch.member_windows import (
     Pace,
     ReadingLimits,
 )
-from raidtui.features.rescue.search.striping import StripeShape
 from raidtui.host.block import BLOCK
 from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.jobs.lock import boot_id, started_s
@@ -35,6 +34,7 @@ from raidtui.jobs.spawn import refuse_busy
 from raidtui.jobs.states import JobState
 from raidtui.jobs.store import Job
 from raidtui.model.array import Array
+from raidtui.model.striping import StripeShape
 from raidtui.monitor.sampler import Sampler
 from raidtui.plans.target import find_array
 from tests.hosts.kernel import Kernel

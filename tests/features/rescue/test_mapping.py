@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from raidtui.features.rescue.search.logical_array import LogicalArray
 from raidtui.features.rescue.search.members import Source
-from raidtui.features.rescue.search.striping import (
+from raidtui.model.striping import (
     RAID5_LAYOUTS,
     RAID10_LAYOUTS,
     StripeShape,

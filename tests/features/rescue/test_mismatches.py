@@ -23,10 +23,10 @@ from raidtui.features.rescue.mismatch.mismatch_records import (
     summary_text,
     verdict_text,
 )
-from raidtui.features.rescue.search.striping import RAID5_LAYOUTS, StripeShape, compute_far_stride
 from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import output_path
 from raidtui.model.answer import AnswerKind
+from raidtui.model.striping import RAID5_LAYOUTS, StripeShape, compute_far_stride
 from tests.features.rescue.striping import MIB, RAID6_LAYOUTS, parity_row, raid10_cells, write_members
 
 SECTOR = 512

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from raidtui.features.rescue.search.striping import PARITY_OF, Row, StripeShape, compute_far_stride
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.answer import Answer, known
 from raidtui.model.array import Array
 from raidtui.model.array_sync import Phase
 from raidtui.model.levels import PARITY_LAYOUTS, Raid10Layout
 from raidtui.model.plan import Refusal, RefusalCode
+from raidtui.model.striping import PARITY_OF, Row, StripeShape, compute_far_stride
 from raidtui.view.units import SECTOR_BYTES
 
 STEP_BYTES = 1 << 20

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.features.rescue.mismatch.mismatch_records import MismatchVerdict
-from raidtui.features.rescue.search.striping import Row, power_table, syndrome, xor
+from raidtui.model.striping import Row, power_table, syndrome, xor
 from raidtui.view.units import SECTOR_BYTES
 
 

@@ -19,7 +19,6 @@ from raidtui.features.rescue.search.block_facts import BlockFact, Stretch
 from raidtui.features.rescue.search.logical_array import LogicalArray
 from raidtui.features.rescue.search.members import SearchStage, SearchWatch, Source
 from raidtui.features.rescue.search.ranking import Ranked
-from raidtui.features.rescue.search.striping import StripeShape, find_far_offsets, is_far
 from raidtui.features.rescue.search.volumes import (
     HEAD_BYTES,
     FileSystem,
@@ -30,6 +29,7 @@ from raidtui.features.rescue.search.volumes import (
     is_of_the_member,
     recognise_container,
 )
+from raidtui.model.striping import StripeShape, find_far_offsets, is_far
 
 WINDOW_BYTES = 136 << 20
 """The largest data offset that mdadm chooses itself is 129 MiB (262,144 sectors and 1 MiB)."""

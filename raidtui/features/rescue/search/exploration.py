@@ -14,7 +14,7 @@ from raidtui.features.rescue.search.block_facts import SURE, BlockFact, FactPool
 from raidtui.features.rescue.search.hypothesis import Hypothesis
 from raidtui.features.rescue.search.members import SearchStage, SearchWatch
 from raidtui.features.rescue.search.samples import BLOCK, Samples
-from raidtui.features.rescue.search.striping import xor
+from raidtui.model.striping import xor
 
 MOST_ORDERS = 5000
 MARGIN = SURE

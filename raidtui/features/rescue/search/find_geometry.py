@@ -31,7 +31,6 @@ from raidtui.features.rescue.search.ranking import rank
 from raidtui.features.rescue.search.report import MADE_LATER_S, SearchReport
 from raidtui.features.rescue.search.results import ArrayHint, SearchOutcome, SearchResult
 from raidtui.features.rescue.search.samples import Samples, choose_samples, take_samples
-from raidtui.features.rescue.search.striping import StripeShape
 from raidtui.features.rescue.search.weighing import (
     Attempt,
     any_strong,
@@ -39,6 +38,7 @@ from raidtui.features.rescue.search.weighing import (
     doubt_mirrors,
     move_to_start,
 )
+from raidtui.model.striping import StripeShape
 from raidtui.model.survey import Superblock
 
 _MOST_ROOTS = 6

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from raidtui.features.rescue.search.samples import Samples
-from raidtui.features.rescue.search.striping import (
+from raidtui.model.geometry import usable_kib
+from raidtui.model.striping import (
     RAID5_LAYOUTS,
     RAID10_LAYOUTS,
     StripeShape,
     compute_far_stride,
     is_far,
 )
-from raidtui.model.geometry import usable_kib
 from raidtui.model.survey import MemberRole, Superblock
 from raidtui.view.units import SECTOR_BYTES
 

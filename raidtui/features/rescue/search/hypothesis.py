@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from raidtui.features.rescue.search.block_facts import SURE, BlockFact, Premise
 from raidtui.features.rescue.search.members import Source
-from raidtui.features.rescue.search.striping import StripeShape
+from raidtui.model.striping import StripeShape
 
 Found = tuple[int, frozenset[int]]
 """A slot, and the places in the group whose devices have the block there."""

@@ -14,7 +14,7 @@ from msgspec import Struct
 from raidtui.features.rescue.search.block_facts import BlockFact, FactPool
 from raidtui.features.rescue.search.members import SearchStage, SearchWatch, Source
 from raidtui.features.rescue.search.samples import BLOCK, Samples
-from raidtui.features.rescue.search.striping import Row, StripeShape, one_lost, syndrome, two_lost, xor
+from raidtui.model.striping import Row, StripeShape, one_lost, syndrome, two_lost, xor
 
 _LEAST_ROWS = 4
 SURE_ROWS = 8

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from raidtui.features.rescue.search.striping import xor
+from raidtui.model.striping import xor
 
 
 class SearchStage(StrEnum):

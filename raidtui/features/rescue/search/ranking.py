@@ -14,7 +14,7 @@ from raidtui.features.rescue.search.hypothesis import Hypothesis
 from raidtui.features.rescue.search.logical_array import SURE_ROWS, Agreement, LogicalArray, compare_parity
 from raidtui.features.rescue.search.members import Source
 from raidtui.features.rescue.search.samples import BLOCK, Samples
-from raidtui.features.rescue.search.striping import PARITY_OF, StripeShape
+from raidtui.model.striping import PARITY_OF, StripeShape
 
 _COMPARED = 96
 _MOST_COMPARED = 400

@@ -25,7 +25,6 @@ from raidtui.features.rescue.search.results import (
     SearchResult,
 )
 from raidtui.features.rescue.search.samples import Samples
-from raidtui.features.rescue.search.striping import StripeShape
 from raidtui.features.rescue.search.weighing import (
     Weighed,
     find_doubt,
@@ -38,6 +37,7 @@ from raidtui.features.rescue.search.weighing import (
     weigh_without_each,
 )
 from raidtui.model.geometry import MISSING, raid10_layout
+from raidtui.model.striping import StripeShape
 from raidtui.model.survey import Superblock
 from raidtui.view.units import counted, joined
 

@@ -13,8 +13,8 @@ from msgspec import Struct
 from raidtui.features.rescue.search.block_facts import FactPool, Stretch
 from raidtui.features.rescue.search.logical_array import LogicalArray
 from raidtui.features.rescue.search.members import SearchStage, SearchWatch, Source
-from raidtui.features.rescue.search.striping import PARITY_OF, StripeShape
 from raidtui.features.rescue.search.volumes import expect_head
+from raidtui.model.striping import PARITY_OF, StripeShape
 from raidtui.model.survey import Superblock
 from raidtui.view.units import SECTOR_BYTES, binary_size
 

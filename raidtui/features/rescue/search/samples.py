@@ -13,7 +13,7 @@ from itertools import combinations
 from msgspec import Struct
 
 from raidtui.features.rescue.search.members import SearchedMember, SearchStage, SearchWatch
-from raidtui.features.rescue.search.striping import xor
+from raidtui.model.striping import xor
 
 BLOCK = 4096
 _ZERO = bytes(BLOCK)
