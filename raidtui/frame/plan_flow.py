@@ -96,14 +96,18 @@ class PlanFlow:
         *,
         title: str = "",
         right: str = "review",
+        asks_name: bool | None = None,
     ) -> bool:
-        """Show a plan; start its job where it is confirmed. Return False where the review was left."""
+        """Show a plan; start its job where it is confirmed. Return False where the review was left.
+
+        The arguments are those of ``PlanView``.
+        """
         shell, session = self._shell, self._shell.session
         if isinstance(refusal := await self.tried(plan), Refusal):
             shell.say(refusal.sentence)
             return False
         right = f"demo · {right}" if session.plays else right
-        answer = await shell.ask(PlanView(plan, devices, title=title, right=right))
+        answer = await shell.ask(PlanView(plan, devices, title=title, right=right, asks_name=asks_name))
         if answer is None:
             shell.say("nothing was changed", "plain")
             return False

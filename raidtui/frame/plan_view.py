@@ -46,6 +46,7 @@ class PlanView(Typing, PageScreen[str]):
         devices: the devices, by kernel name.
         title: the title; the plan's where it is "".
         right: at the right of the title.
+        asks_name: whether the name is typed to confirm; None: where the plan destroys.
     """
 
     def __init__(
@@ -55,12 +56,14 @@ class PlanView(Typing, PageScreen[str]):
         *,
         title: str = "",
         right: str = "review",
+        asks_name: bool | None = None,
     ) -> None:
         super().__init__(visible(title or f"{plan.subject}: {plan.title}"))
         self._plan = plan
         self._devices = devices or {}
         self._right = right
-        self.line = TextField(most=64) if plan.harm is Harm.DESTROYS else None
+        asks_name = plan.harm is Harm.DESTROYS if asks_name is None else asks_name
+        self.line = TextField(most=64) if asks_name else None
         self._shown_s = math.inf
 
     def on_mount(self) -> None:

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from typing import ClassVar, Generic, TypeVar
 
+from textual import events
 from textual.binding import Binding, BindingType
 
 from raidtui.frame.pages import PageScreen
-from raidtui.frame.text_field import Typing
+from raidtui.frame.text_field import Typing, field_of
 from raidtui.model.survey import Survey
 from raidtui.plans.wizard.wizard_draft import WizardChoice, WizardRow
 
 T = TypeVar("T")
+_MOST_TYPED = 200
 
 
 class RowsForm(Typing, PageScreen[T], Generic[T]):
@@ -63,6 +65,11 @@ class RowsForm(Typing, PageScreen[T], Generic[T]):
         return listed[self._at].key if self._at < len(listed) else ""
 
     @property
+    def _row(self) -> WizardRow | None:
+        """The row with the cursor; None at what can be taken or chosen."""
+        return self._rows[self._at] if self._at < len(self._rows) else None
+
+    @property
     def _pick(self) -> WizardChoice | None:
         """What can be taken or chosen at the cursor."""
         number = self._at - len(self._rows)
@@ -105,9 +112,48 @@ class RowsForm(Typing, PageScreen[T], Generic[T]):
             self._moved = True
             self.draw()
 
+    # -- text
+
+    def on_key(self, event: events.Key) -> None:
+        """Edit the line that is open. No subclass has its own: Textual would call both."""
+        if self.line is None or self.edits(event):
+            return
+        if self.line_key(event.key):
+            event.stop()
+            event.prevent_default()
+
+    def line_key(self, key: str) -> bool:
+        """Handle a key that does not edit the open line, and return whether it is handled."""
+        if self.line is None:
+            return False
+        row = self._row
+        if key == "enter" and row is not None:
+            text, self.line = self.line.text.strip(), None
+            self.typed(row.key, text)
+        elif key == "escape":
+            self.line = None
+        self.draw()
+        return True
+
+    def typed(self, key: str, text: str) -> None:
+        """Take what was typed into a row."""
+        raise NotImplementedError
+
+    def edited(self) -> None:
+        """Draw the text."""
+        self.draw()
+
+    # -- keys
+
     def action_take(self) -> None:
-        """Take what is at the cursor, or change it."""
-        self.action_change(1)
+        """Open a row of text; change any other one, or take what is at the cursor."""
+        row = self._row
+        if row is None or not row.typed:
+            self.action_change(1)
+            return
+        self._said = ""
+        self.line = field_of(row.value, _MOST_TYPED)
+        self.draw()
 
     def action_change(self, delta: int) -> None:
         """Change a value; take a device, or leave it out."""

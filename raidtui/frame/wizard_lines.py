@@ -1,72 +1,37 @@
-"""How a step of the wizard looks: what was decided, what can be chosen beside it, and what is known of it."""
+"""How a form of rows looks: devices, choices and values, and what is known of the chosen one."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
+from raidtui.frame.text_field import TextField
 from raidtui.model.survey import Survey
 from raidtui.plans.candidates import word_of
 from raidtui.plans.contents import array_words
 from raidtui.plans.wizard.wizard_draft import WizardChoice, WizardDraft, WizardRow, doomed
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, tail, visible
-from raidtui.view.wrapping import wrap, wrapped
+from raidtui.view.wrapping import wrapped
 
-_LEFT, _WIDE_LEFT = 23, 34
-_NARROW, _WIDE = 74, 100
-_MOST_PARTS = 4
-_LABEL = 10
-_GAP = "│ "
-
-
-def left_width(width: int) -> int:
-    """Return the cells of the left column; a narrow window has none."""
-    if width < _NARROW:
-        return 0
-    return _LEFT if width < _WIDE else _WIDE_LEFT
-
-
-def right_width(width: int) -> int:
-    """Return the cells beside the left column."""
-    left = left_width(width)
-    return width - left - len(_GAP) if left else width
+_LEAST_REASON = 12
+_GAP = " │ "
 
 
 def beside(left: Sequence[Line], right: Sequence[Line], width: int, height: int) -> list[Line]:
-    """Return two columns with a rule between them, in so many lines."""
-    room = left_width(width)
-    if not room:
-        return [*right, *([[]] * height)][:height]
-    lines: list[Line] = []
-    for number in range(height):
-        start: Line = left[number] if number < len(left) else [(" " * room, "plain")]
-        end: Line = right[number] if number < len(right) else []
-        lines.append([*start, (_GAP, "dim"), *end])
-    return lines
-
-
-def decided_lines(
-    items: Sequence[tuple[str, str | None]], now: str, asked: Collection[str], width: int
-) -> list[Line]:
-    """Return what was decided, and what will be asked.
+    """Return two columns with a rule between them, in so many lines.
 
     Args:
-        items: (what, how it was decided); None for what is open.
-        now: what is being decided.
-        asked: the steps at which something is decided.
-        width: of the window.
+        left: its lines have at most ``width`` cells.
+        right: the second column.
+        width: cells of the first column.
+        height: lines that there are.
     """
-    room = left_width(width) - _LABEL
     lines: list[Line] = []
-    for what, words in items:
-        if words is None and what not in asked:
-            continue
-        role = "accent" if what == now else "strong" if words is not None else "dim"
-        parts = wrap("–" if words is None else words, room - 1) or ("",)
-        if len(parts) > _MOST_PARTS:
-            parts = (*parts[: _MOST_PARTS - 1], "…")
-        lines.append([(fit(what, _LABEL), role), (fit(parts[0], room), "plain")])
-        lines += [[(" " * _LABEL + fit(part, room), "plain")] for part in parts[1:]]
+    for number in range(height):
+        start: Line = list(left[number]) if number < len(left) else []
+        gap = width - sum(cell_width(text) for text, _ in start)
+        end: Line = right[number] if number < len(right) else []
+        lines.append([*start, (" " * gap + _GAP, "dim"), *end])
     return lines
 
 
@@ -132,17 +97,54 @@ def pick_lines(picks: Sequence[WizardChoice], at: int, width: int) -> list[Line]
     return lines
 
 
-def value_lines(rows: Sequence[WizardRow], at: int, width: int) -> list[Line]:
-    """Return rows with a value each."""
+def value_lines(rows: Sequence[WizardRow], at: int, width: int, line: TextField | None = None) -> list[Line]:
+    """Return rows with a value and its reason each; what is wrong with a typed one stands beside it or below.
+
+    Args:
+        rows: the rows.
+        at: the chosen one.
+        width: cells of a line.
+        line: what is being typed into the chosen row.
+    """
     lines: list[Line] = []
-    label = max((len(visible(row.words)) for row in rows), default=0) + 2
-    for number, row in enumerate(rows):
+    label = max((cell_width(visible(row.words)) for row in rows), default=0) + 2
+    shown = [
+        _value(row, line if number == at else None, here=number == at) for number, row in enumerate(rows)
+    ]
+    widest = max((cell_width(text) for row, text in zip(rows, shown, strict=True) if row.reason), default=0)
+    for number, (row, value) in enumerate(zip(rows, shown, strict=True)):
         here = number == at
-        value = f"‹ {visible(row.value)} ›" if here and not row.refusal else f"  {visible(row.value)}"
         role = "dim" if row.refusal else "key" if here else "plain" if row.usual else "strong"
         head = f"{'▸' if here else ' '} {fit(visible(row.words), label)}"
-        lines.append([(fit(head + value, width), role)])
+        trouble = row.trouble if line is None or not here else ""
+        if trouble:
+            lines += _troubled(head + value, role, trouble, width, cell_width(head) + 2)
+        elif row.reason and width >= (room := cell_width(head) + widest + 2) + _LEAST_REASON:
+            text = fit(head + value, room)
+            lines.append([(text, role), (fit(visible(row.reason), width - room), "dim")])
+        else:
+            lines.append([(fit(head + value, width), role)])
     return lines
+
+
+def _value(row: WizardRow, line: TextField | None, *, here: bool) -> str:
+    if line is not None and row.typed:
+        return f"[ {line.shown} ]"
+    value = visible(row.value) or ("…" if row.typed else "")
+    if row.typed:
+        return f"[ {value} ]" if here else f"  {value}"
+    return f"‹ {value} ›" if here and not row.refusal else f"  {value}"
+
+
+def _troubled(text: str, role: str, trouble: str, width: int, indent: int) -> list[Line]:
+    rest = width - cell_width(text)
+    beside = f"   {visible(trouble)}"
+    if cell_width(beside) <= rest:
+        return [[(text, role), (fit(beside, rest), "warn")]]
+    return [
+        [(fit(text, width), role)],
+        *wrapped(trouble, width, "warn", indent=min(indent, width // 2), hang=0),
+    ]
 
 
 def device_lines(picks: Sequence[WizardChoice], at: int, marks: Sequence[str], width: int) -> list[Line]:

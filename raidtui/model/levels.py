@@ -31,6 +31,10 @@ SIX = 16
 _PARITY_SHORT = {0: "la", 1: "ra", 2: "ls", 3: "rs", 4: "pf", 5: "pl"}
 PARITY_LEVELS = {"raid4": 1, "raid5": 1, "raid6": 2}
 NO_REDUNDANCY = frozenset({"raid0", "linear", "faulty"})
+BITMAP_BYTES = 100_000_000_000
+"""mdadm gives a new array a bitmap from this size of a member on (mdadm(8), --bitmap)."""
+LONG_REBUILD_BYTES = 1 << 40
+"""A larger member takes so long to rebuild that one more loss meanwhile is to be reckoned with."""
 MOST_DISKS = 4096
 """No array has more slots: metadata 1.x has room for 1,920 roles (drivers/md/md.c, super_1_validate)."""
 

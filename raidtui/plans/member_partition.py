@@ -21,6 +21,7 @@ from raidtui.view.units import joined
 
 RAID_TYPE = "A19D880F-05FC-4D3B-A006-743F0F84911E"
 _MIB = 1 << 20
+_SLACK_BYTES = 100 * _MIB
 _NO_DISKS = ("md", "dm-", "loop", "ram", "zram", "bcache")
 """How the names of devices begin that get no table."""
 
@@ -30,10 +31,17 @@ def partition_name(disk: str) -> str:
     return f"{disk}p1" if disk[-1].isdigit() else f"{disk}1"
 
 
-def partition_of(device: Device, reserve_percent: int = 0) -> Device:
-    """Return the partition that is made on a disk, as it will be."""
+def partition_of(device: Device, reserve_percent: int = 0, *, slack: bool = False) -> Device:
+    """Return the partition that is made on a disk, as it will be.
+
+    Args:
+        device: the disk.
+        reserve_percent: part left free at its end.
+        slack: whether 100 MiB, at most a hundredth, are left free: a spare may be a little smaller.
+    """
     size, start = device.disk.size_bytes or 0, _start(device)
-    used = size * (100 - reserve_percent) // 100 // _MIB * _MIB
+    free = max(-(-size * reserve_percent // 100), min(_SLACK_BYTES, size // 100) if slack else 0)
+    used = (size - free) // _MIB * _MIB
     end = min(used, (size - _MIB) // _MIB * _MIB)  # the backup table is in the last MiB
     disk = Disk(
         name=partition_name(device.disk.name),

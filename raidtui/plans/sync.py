@@ -281,8 +281,17 @@ def _target(snapshot: Snapshot, key: str | None) -> Array | Refusal:
     return array
 
 
+def least_s(survey: Survey, kib: int) -> float:
+    """Return how long so many KiB, as md counts them, take at least at the present limit, seconds."""
+    return kib / _limit_kib_s(survey)
+
+
 def at_least(survey: Survey, kib: int) -> str:
-    """Return "at least 12 min (200 MB/s is the limit)" for so many KiB as md counts them."""
+    """Return the same in words: "at least 12 min at the limit of 200 MB/s"."""
+    limit = rate_mb_s(_limit_kib_s(survey))
+    return f"at least {duration(least_s(survey, kib))} at the limit of {limit}"
+
+
+def _limit_kib_s(survey: Survey) -> int:
     limits = survey.snapshot.limits
-    limit = max(limits.max_kib_s or _DEFAULT_KIB_S, limits.min_kib_s or 0)
-    return f"at least {duration(kib / limit)} at the limit of {rate_mb_s(limit)}"
+    return max(limits.max_kib_s or _DEFAULT_KIB_S, limits.min_kib_s or 0)

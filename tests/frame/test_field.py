@@ -22,6 +22,7 @@ from tests.frame.machines import plain_host
 from tests.frame.staging import Paces, main_of, running, screen_text, slider_of, until
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid10
+from tests.plans.new_array import FOUR
 
 
 def test_typing() -> None:
@@ -120,8 +121,11 @@ PLACES: dict[str, Open] = {
     "export": _screen(lambda _: ExportForm("Export", "x", {"txt": "text"}, _write), "ctrl+u"),
     "grow": _screen(_growing, "down", "space", "ctrl+u"),
     "wizard filter": _screen(lambda _: WizardScreen(plain_host()), "slash"),
-    "wizard name": _screen(lambda _: WizardScreen(plain_host(), step="name")),
-    "wizard mount": _screen(lambda _: WizardScreen(plain_host(), WizardDraft(on_top="ext4"), step="mount")),
+    "wizard name": _screen(lambda _: WizardScreen(plain_host(), step="name"), "ctrl+u"),
+    "wizard mount": _screen(
+        lambda _: WizardScreen(plain_host(), WizardDraft(devices=FOUR, on_top="ext4"), step="page"),
+        *("down", "down", "down", "down", "space", "ctrl+u"),
+    ),
 }
 
 

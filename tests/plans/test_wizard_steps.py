@@ -24,9 +24,7 @@ from raidtui.plans.wizard.wizard_draft import (
 from raidtui.plans.wizard.wizard_steps import (
     asked,
     choose,
-    decided,
     first_choice,
-    next_role,
     picks,
     refuse_word,
 )
@@ -91,23 +89,20 @@ def test_arrays_are_no_members() -> None:
 
 
 def test_what_a_device_becomes() -> None:
-    draft, seen = WizardDraft(name="127"), []
-    for _ in range(4):
-        draft = next_role(draft, "sda2")
-        seen.append(draft)
-    assert seen == [
-        WizardDraft(devices=("sda2",), name="127"),
-        WizardDraft(spares=("sda2",), name="127"),
-        WizardDraft(journal="sda2", name="127"),
-        WizardDraft(name="127"),
-    ]
-    assert next_role(draft, "sda2", -1) == WizardDraft(journal="sda2", name="127")
+    draft = WizardDraft(name="127")
+    for role, made in (
+        (MEMBER, WizardDraft(devices=("sda2",), name="127")),
+        (SPARE, WizardDraft(spares=("sda2",), name="127")),
+        (JOURNAL, WizardDraft(journal="sda2", name="127")),
+        (JOURNAL, WizardDraft(name="127")),
+    ):
+        draft = with_role(draft, "sda2", role)
+        assert draft == made
 
 
 def test_one_journal_is_enough() -> None:
     draft = WizardDraft(spares=("sda2",), journal="sdb2")
-    assert next_role(draft, "sda2") == WizardDraft(journal="sdb2")
-    assert next_role(draft, "sdb2") == WizardDraft(spares=("sda2",))
+    assert with_role(draft, "sda2", JOURNAL) == WizardDraft(journal="sda2")
     assert [draft.role(name) for name in ("sda2", "sdb2", "sdc2")] == [SPARE, JOURNAL, LEAVE]
 
 
@@ -117,7 +112,9 @@ def test_other_devices_leave_open_what_stood_on_them() -> None:
         name="128",
     )  # fmt: skip
     assert with_role(draft, "sda2", LEAVE) == WizardDraft(devices=FOUR[1:], empty=1, name="128")
-    assert with_role(draft, "sda2", MEMBER) == WizardDraft(devices=(*FOUR[1:], "sda2"), empty=1, name="128")
+    assert with_role(draft, "sda2", SPARE) == WizardDraft(
+        devices=FOUR[1:], spares=("sda2",), empty=1, name="128"
+    )
     assert with_empty(draft, 2) == WizardDraft(devices=FOUR, empty=2, name="128")
 
 
@@ -160,11 +157,10 @@ def test_an_array_that_does_not_run_is_destroyed_by_its_name_alone() -> None:
         )
     assert all("which is not running" in pick.refusal for pick in picks("level", draft, host)[:2])
     assert refuse_word("old arrays", draft, host, "old") is None
-    draft = choose("old arrays", "old", draft)
+    draft = choose("old arrays", "old", draft, host)
     assert draft == WizardDraft(devices=("sda2", "sdb2"), destroys=("old",))
     assert doomed(draft, host) == ()
-    assert ("destroys", "old") in decided(draft)
-    made = plan_draft(choose("level", "raid1", draft), host, UUID, "")
+    made = plan_draft(choose("purpose", "raid1", draft, host), host, UUID, "")
     assert isinstance(made, Plan)
     assert [step.argv for step in made.steps[:2]] == [
         ("mdadm", "--zero-superblock", "/dev/sda2"),
@@ -175,36 +171,27 @@ def test_an_array_that_does_not_run_is_destroyed_by_its_name_alone() -> None:
 # -- steps
 
 
-@pytest.mark.parametrize(
-    ("draft", "steps"),
-    [
-        (WizardDraft(devices=FOUR), "devices level chunk bitmap more on_top name"),
-        (WizardDraft(devices=("sda2", "sde")), "devices disks level chunk bitmap more on_top name"),
-        (WizardDraft(devices=FOUR, journal="sde"), "devices disks level chunk bitmap more on_top name"),
-        (WizardDraft(devices=FOUR, level="raid1"), "devices level bitmap more on_top name"),
-        (WizardDraft(devices=FOUR, level="raid0"), "devices level chunk more on_top name"),
-        (WizardDraft(devices=FOUR, on_top="lvm"), "devices level chunk bitmap more on_top volume name"),
-        (WizardDraft(devices=FOUR, on_top="xfs"), "devices level chunk bitmap more on_top mount name"),
-        (
-            WizardDraft(devices=FOUR, on_top="xfs", mount="/srv"),
-            "devices level chunk bitmap more on_top mount volume name",
-        ),
-    ],
-)
-def test_what_is_asked(draft: WizardDraft, steps: str) -> None:
-    assert asked(draft, survey()) == tuple(step.replace("_", " ") for step in steps.split())
+def test_what_is_asked() -> None:
+    assert asked(WizardDraft(devices=FOUR), survey()) == ("devices", "purpose", "name", "page")
 
 
 @pytest.mark.parametrize(
     ("step", "draft", "wanted"),
     [
+        ("purpose", WizardDraft(devices=FOUR[:2]), ["raid1"]),
+        ("purpose", WizardDraft(devices=FOUR[:3]), ["raid5", "raid1"]),
+        ("purpose", WizardDraft(devices=FOUR), ["raid10 n2", "raid5", "raid6"]),
+        ("purpose", WizardDraft(devices=(*FOUR, "sde")), ["raid6", "raid10 n2", "raid5"]),
+        ("purpose", WizardDraft(devices=(*FOUR, "sde", "sdf")), ["raid10 n2", "raid5", "raid6"]),
         ("disks", WizardDraft(devices=FOUR), []),
-        ("disks", WizardDraft(devices=("sda2", "sde")), ["10", "7", "0", "whole"]),
+        ("disks", WizardDraft(devices=("sda2", "sde")), ["slack", "7", "10", "0", "whole"]),
         (
             "chunk",
             WizardDraft(level="raid10"),
             ["4", "8", "16", "32", "64", "128", "256", "512", "1024", "2048"],
         ),
+        ("chunk", WizardDraft(level="raid1"), []),
+        ("bitmap", WizardDraft(level="raid0"), []),
         ("bitmap", WizardDraft(level="raid1"), ["none", "internal"]),
         ("bitmap", WizardDraft(level="raid5"), ["internal", "ppl", "journal"]),
         ("bitmap", WizardDraft(level="raid6", journal="sde"), ["journal", "internal", "ppl"]),
@@ -214,6 +201,18 @@ def test_what_is_asked(draft: WizardDraft, steps: str) -> None:
 )
 def test_what_there_is_to_choose(step: str, draft: WizardDraft, wanted: list[str]) -> None:
     assert keys(step, draft) == wanted
+
+
+def test_all_levels_are_behind_a_key() -> None:
+    found = picks("purpose", WizardDraft(devices=FOUR), survey(), every=True)
+    assert [pick.key for pick in found][:4] == ["raid1", "raid10 n2", "raid10 f2", "raid10 o2"]
+    assert len(found) == 8
+
+
+def test_all_levels_where_none_that_is_proposed_can_be() -> None:
+    """A journal needs parity: of two devices and a journal, a mirror cannot be."""
+    found = picks("purpose", WizardDraft(devices=FOUR[:2], journal="sde"), survey())
+    assert [pick.key for pick in found if not pick.refusal] == ["raid5", "raid4"]
 
 
 def test_what_guards_parity() -> None:
@@ -232,38 +231,31 @@ def test_what_guards_parity() -> None:
 
 
 @pytest.mark.parametrize(
-    ("step", "draft", "key"),
+    ("draft", "key"),
     [
-        ("level", WizardDraft(devices=FOUR[:3]), ""),
-        ("level", WizardDraft(devices=FOUR[:3], empty=1), "raid10 n2"),
-        ("level", WizardDraft(devices=FOUR, level="raid10", layout="o2"), "raid10 o2"),
-        ("level", WizardDraft(devices=FOUR, level="raid6"), "raid6"),
-        ("chunk", WizardDraft(level="raid10"), "32"),
-        ("chunk", WizardDraft(level="raid5"), "64"),
-        ("chunk", WizardDraft(level="raid5", chunk_kib=512), "512"),
-        ("bitmap", WizardDraft(level="raid5", bitmap="none", policy="ppl"), "ppl"),
-        ("bitmap", WizardDraft(level="raid1", bitmap="internal"), "internal"),
-        ("on top", WizardDraft(on_top="xfs"), "xfs"),
-        ("name", WizardDraft(), ""),
+        (WizardDraft(devices=FOUR[:3]), ""),
+        (WizardDraft(devices=FOUR, level="raid10", layout="o2"), "raid10 o2"),
+        (WizardDraft(devices=FOUR, level="raid10", layout="n3"), "raid10 n2"),
+        (WizardDraft(devices=FOUR, level="raid6"), "raid6"),
     ],
 )
-def test_what_is_offered_first(step: str, draft: WizardDraft, key: str) -> None:
-    assert first_choice(step, draft) == key
+def test_what_is_offered_first(draft: WizardDraft, key: str) -> None:
+    assert first_choice("purpose", draft) == key
 
 
 def test_choices_add_up_to_a_plan() -> None:
     draft = WizardDraft()
     for name in ("sda2", "sdb2", "sdc2"):
-        draft = next_role(draft, name)
-    draft = next_role(next_role(draft, "sdd2"), "sdd2")
+        draft = with_role(draft, name, MEMBER)
+    draft = with_role(draft, "sdd2", SPARE)
     for step, key in (
-        ("level", "raid5"),
+        ("purpose", "raid5"),
+        ("name", "128"),
         ("chunk", "64"),
         ("bitmap", "ppl"),
         ("on top", "nothing"),
-        ("name", "128"),
     ):
-        draft = choose(step, key, draft)
+        draft = choose(step, key, draft, survey())
     assert draft == WizardDraft(
         devices=("sda2", "sdb2", "sdc2"),
         spares=("sdd2",),
@@ -273,17 +265,6 @@ def test_choices_add_up_to_a_plan() -> None:
         policy="ppl",
         on_top="nothing",
         name="128",
-    )
-    assert decided(draft) == (
-        ("devices", "sda2 sdb2 sdc2, spare sdd2"),
-        ("disks", None),
-        ("level", "raid5"),
-        ("chunk", "64 KiB"),
-        ("bitmap", "ppl"),
-        ("more", None),
-        ("on top", "nothing"),
-        ("mount", None),
-        ("name", "128"),
     )
     assert created(draft) == (
         *("mdadm", "--create", "/dev/md/128", "--run", "--homehost=nas", "--name=128", f"--uuid={UUID}"),
@@ -295,7 +276,7 @@ def test_choices_add_up_to_a_plan() -> None:
 
 def test_a_journal() -> None:
     draft = WizardDraft(devices=FOUR[:3], journal="sdd2", level="raid5", chunk_kib=64, name="128")
-    draft = choose("bitmap", "journal", draft)
+    draft = choose("bitmap", "journal", draft, survey())
     assert (draft.bitmap, draft.policy) == ("none", "journal")
     assert "--write-journal=/dev/sdd2" in created(draft)
 
@@ -304,11 +285,27 @@ def test_what_stands_on_another_choice_goes_with_it() -> None:
     draft = WizardDraft(
         devices=FOUR, level="raid5", chunk_kib=64, bitmap="internal", failfast=True, name="128"
     )
-    assert choose("level", "raid10 f2", draft) == WizardDraft(
+    assert choose("purpose", "raid10 f2", draft, survey()) == WizardDraft(
         devices=FOUR, level="raid10", layout="f2", name="128"
     )
-    assert choose("level", "raid5", draft) is draft
-    top = WizardDraft(on_top="lvm+ext4", mount="/srv", others=("sde",), stripes=2)
-    assert choose("on top", "lvm", top) == replace(top, on_top="lvm", mount="")
-    assert choose("on top", "xfs", top) == replace(top, on_top="xfs", others=(), stripes=0)
-    assert {words for _, words in decided(WizardDraft())} == {None}
+    assert choose("purpose", "raid5", draft, survey()) is draft
+    assert choose("level", "raid10 f2", draft, survey()) == WizardDraft(
+        devices=FOUR,
+        level="raid10",
+        layout="f2",
+        chunk_kib=512,
+        bitmap="internal",
+        on_top="nothing",
+        name="128",
+    )
+    top = WizardDraft(on_top="lvm+ext4", mount="/srv", others=("sde",), stripes=2, name="128")
+    assert choose("on top", "lvm", top, survey()) == replace(top, on_top="lvm", mount="")
+    assert choose("on top", "xfs", top, survey()) == replace(top, on_top="xfs", others=(), stripes=0)
+
+
+def test_a_file_system_is_mounted_by_the_name_of_the_array() -> None:
+    draft = choose("on top", "ext4", WizardDraft(devices=FOUR, name="media"), survey())
+    assert draft.mount == "/srv/media"
+    emptied = choose("mount", "", draft, survey())
+    assert emptied.mount == ""
+    assert choose("on top", "nothing", draft, survey()).mount == ""

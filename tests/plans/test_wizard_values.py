@@ -1,4 +1,4 @@
-"""The steps of the wizard at which values are changed, or words are typed; and the pages behind ?."""
+"""The page of the wizard: its values, what is typed there; and the pages behind ?."""
 
 from __future__ import annotations
 
@@ -13,20 +13,22 @@ from raidtui.plans.wizard.wizard_draft import WizardDraft, plan_draft
 from raidtui.plans.wizard.wizard_steps import (
     STEPS,
     changed,
-    decided,
+    page_rows,
     refuse_step,
     refuse_word,
-    rows_of,
     step_page,
 )
 from tests.hosts.specs import raid5, raid10
 from tests.plans.new_array import FOUR, MOUNT, UUID, device, survey
 from tests.plans.test_wizard_steps import created
 
+COMMON = {"level", "chunk", "bitmap", "disks", "on top", "mount", "name"}
 
-def table(step: str, draft: WizardDraft, host: Survey | None = None) -> dict[str, tuple[str, str]]:
-    """Value and refusal of each row."""
-    return {row.key: (row.value, row.refusal) for row in rows_of(step, draft, host or survey())}
+
+def table(draft: WizardDraft, host: Survey | None = None) -> dict[str, tuple[str, str]]:
+    """Value and refusal of each row but the common ones."""
+    rows = page_rows(draft, host or survey(), every=True)
+    return {row.key: (row.value, row.refusal) for row in rows if row.key not in COMMON}
 
 
 @pytest.mark.parametrize(
@@ -71,63 +73,62 @@ def table(step: str, draft: WizardDraft, host: Survey | None = None) -> dict[str
     ],
 )
 def test_what_else_can_be_decided(draft: WizardDraft, rows: dict[str, tuple[str, str]]) -> None:
-    assert table("more", draft) == rows
-    assert all(row.usual for row in rows_of("more", draft, survey()))
+    assert table(draft) == rows
+    assert not {row.key for row in page_rows(draft, survey())} & {*rows}, "as usual: not listed"
 
 
 def test_the_size_before_there_are_members() -> None:
-    (size,) = (row for row in rows_of("more", WizardDraft(level="raid5"), survey()) if row.key == "size")
+    rows = page_rows(WizardDraft(level="raid5"), survey(), every=True)
+    (size,) = (row for row in rows if row.key == "size")
     assert size.note.startswith("0 B of 0 B. ")
 
 
 @pytest.mark.parametrize(
-    ("draft", "key", "turns", "words", "given"),
+    ("draft", "key", "turns", "given"),
     [
-        (WizardDraft(devices=FOUR[:2], level="raid1"), "metadata", -1, "metadata 1.0", "--metadata=1.0"),
-        (WizardDraft(devices=FOUR[:2], level="raid1"), "metadata", 1, "metadata 1.1", "--metadata=1.1"),
-        (WizardDraft(devices=FOUR[:2], level="raid1"), "failfast", 1, "failfast", "--failfast"),
-        (WizardDraft(devices=FOUR[:2], level="raid1"), "first sync", 1, "no first sync", "--assume-clean"),
+        (WizardDraft(devices=FOUR[:2], level="raid1"), "metadata", -1, "--metadata=1.0"),
+        (WizardDraft(devices=FOUR[:2], level="raid1"), "metadata", 1, "--metadata=1.1"),
+        (WizardDraft(devices=FOUR[:2], level="raid1"), "failfast", 1, "--failfast"),
+        (WizardDraft(devices=FOUR[:2], level="raid1"), "first sync", 1, "--assume-clean"),
         (
             WizardDraft(devices=FOUR[:2], level="raid1"),
             "write-mostly sdb2",
             1,
-            "write-mostly sdb2",
             "--write-mostly",
         ),
-        (WizardDraft(devices=FOUR, level="raid10", layout="n2"), "copies", 1, None, "--layout=n3"),
-        (WizardDraft(devices=FOUR, level="raid10", layout="f2"), "copies", -1, None, "--layout=f4"),
+        (WizardDraft(devices=FOUR, level="raid10", layout="n2"), "copies", 1, "--layout=n3"),
+        (WizardDraft(devices=FOUR, level="raid10", layout="f2"), "copies", -1, "--layout=f4"),
         (
             WizardDraft(devices=FOUR, level="raid5", bitmap="internal"),
             "parity",
             1,
-            None,
             "--layout=left-asymmetric",
         ),
-        (WizardDraft(devices=FOUR[:2], level="raid1"), "size", -1, "50 % used", "--size=52395520"),
-        (WizardDraft(devices=FOUR[:2], level="raid1", name="data"), "number", 1, "md127", "/dev/md127"),
+        (WizardDraft(devices=FOUR[:2], level="raid1"), "size", -1, "--size=52395520"),
+        (WizardDraft(devices=FOUR[:2], level="raid1", name="data"), "number", 1, "/dev/md127"),
     ],
 )
-def test_a_value_that_is_changed(draft: WizardDraft, key: str, turns: int, words: str, given: str) -> None:
-    made = changed("more", draft, survey(), key, turns)
-    assert dict(decided(made))["more"] == words
+def test_a_value_that_is_changed(draft: WizardDraft, key: str, turns: int, given: str) -> None:
+    made = changed(draft, survey(), key, turns)
     assert given not in created(draft)
     assert given in created(made)
-    assert changed("more", made, survey(), key, -turns) == draft
+    assert key in {row.key for row in page_rows(made, survey())}, "not as usual: always listed"
+    assert changed(made, survey(), key, -turns) == draft
 
 
 def test_write_mostly_and_spares() -> None:
     draft = WizardDraft(devices=FOUR[:2], spares=("sdc2",), level="raid1")
     refusal = "mdadm would make the spares write-mostly too; add them after the array is created"
-    assert table("more", draft)["write-mostly sda2"] == ("no", refusal)
-    assert changed("more", draft, survey(), "write-mostly sda2", 1) == draft
+    assert table(draft)["write-mostly sda2"] == ("no", refusal)
+    assert changed(draft, survey(), "write-mostly sda2", 1) == draft
 
 
 def test_numbers_that_are_taken_are_not_offered() -> None:
     draft = WizardDraft(devices=FOUR[:2], level="raid1", name="data")
     host = survey(arrays=(raid10(),))
-    assert table("more", changed("more", draft, host, "number", 1), host)["number"] == ("md126", "")
+    assert table(changed(draft, host, "number", 1), host)["number"] == ("md126", "")
     every = tuple(raid5(f"md{number}", f"a{number}") for number in range(128))
-    assert table("more", draft, survey(arrays=every))["number"][1] == "no number is free"
+    assert table(draft, survey(arrays=every))["number"][1] == "no number is free"
 
 
 def test_one_does_not_go_on_with_what_cannot_be() -> None:
@@ -141,30 +142,35 @@ def test_one_does_not_go_on_with_what_cannot_be() -> None:
         "sde1 is a partition of sde, and both are named; name one of them"
     )
     draft = WizardDraft(devices=FOUR[:2], level="raid1", write_mostly=FOUR[:2])
-    assert refuse_step("more", draft, survey()) == "all members would be write-mostly; omit one of them"
-    assert refuse_step("more", replace(draft, write_mostly=()), survey()) == ""
+    assert refuse_step("page", draft, survey()) == "all members would be write-mostly; omit one of them"
+    assert refuse_step("page", replace(draft, write_mostly=()), survey()) == ""
 
 
 # -- on top
+
+
+def volume(draft: WizardDraft, host: Survey) -> dict[str, tuple[str, str]]:
+    """Value and refusal of the rows of what goes on top."""
+    found = {row.key: (row.value, row.refusal) for row in page_rows(draft, host)}
+    return {key: each for key, each in found.items() if key not in COMMON}
 
 
 def test_a_volume_over_several_devices() -> None:
     draft = WizardDraft(devices=FOUR, level="raid10", layout="n2", chunk_kib=32, on_top="lvm", name="128")
     host = survey(*(device(name) for name in (*FOUR, "sde", "sdf2", "sdf3")), device("sdg", MOUNT))
     alone = "the array is the only physical volume: add another device to the group first"
-    assert table("volume", draft, host) == {
+    assert volume(draft, host) == {
         "joins sde": ("no", ""),
         "joins sdf2": ("no", ""),
         "joins sdf3": ("no", ""),
         "stripes": ("none", alone),
     }  # sdg is in use: it has nothing to do with the volume
-    assert changed("volume", draft, host, "joins sdg", 1) == draft
-    draft = changed("volume", draft, host, "joins sde", 1)
-    draft = changed("volume", draft, host, "stripes", 1)
-    draft = changed("volume", draft, host, "stripe size", -1)
+    assert changed(draft, host, "joins sdg", 1) == draft
+    draft = changed(draft, host, "joins sde", 1)
+    draft = changed(draft, host, "stripes", 1)
+    draft = changed(draft, host, "stripe size", -1)
     assert (draft.others, draft.stripes, draft.stripe_kib) == (("sde",), 2, 32)
-    assert ("volume", "with sde, 2 stripes of 32K") in decided(draft)
-    assert refuse_step("volume", draft, host) == ""
+    assert refuse_step("page", draft, host) == ""
     made = plan_draft(draft, host, UUID, "")
     assert isinstance(made, Plan)
     lvm = [step.argv for step in made.steps if step.argv[:1] in {("vgcreate",), ("lvcreate",)}]
@@ -175,7 +181,7 @@ def test_a_volume_over_several_devices() -> None:
             *("--name", "data", "vg128"),
         ),
     ]
-    gone = changed("volume", draft, host, "joins sde", 1)
+    gone = changed(draft, host, "joins sde", 1)
     assert (gone.others, gone.stripes) == ((), 0)
 
 
@@ -184,13 +190,12 @@ def test_a_weekly_trim() -> None:
     draft = WizardDraft(
         devices=FOUR, level="raid10", layout="n2", bitmap="none", on_top="xfs", mount="/srv", name="1"
     )
-    assert table("volume", draft, host) == {"weekly TRIM": ("no", "")}
-    draft = changed("volume", draft, host, "weekly TRIM", 1)
-    assert ("volume", "weekly TRIM") in decided(draft)
+    assert volume(draft, host) == {"weekly TRIM": ("no", "")}
+    draft = changed(draft, host, "weekly TRIM", 1)
     made = plan_draft(draft, host, UUID, "1-2")
     assert isinstance(made, Plan)
     assert ("systemctl", "enable", "--now", "fstrim.timer") in [step.argv for step in made.steps]
-    [row] = rows_of("volume", draft, replace(host, trim_timer="enabled"))
+    [row] = (row for row in page_rows(draft, replace(host, trim_timer="enabled")) if row.key == "weekly TRIM")
     assert (row.value, row.refusal) == (
         "yes",
         "fstrim.timer is already enabled: all file systems of fstab are trimmed once a week.",
@@ -224,7 +229,9 @@ def test_words(step: str, draft: WizardDraft, word: str, sentence: str) -> None:
 # -- why
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(
+    "step", [*(step for step in STEPS if step != "page"), *COMMON, "metadata", "stripes", "joins sde"]
+)
 def test_there_is_a_page_for_each_step(step: str) -> None:
     page = step_page(step)
     assert len(page) > 2

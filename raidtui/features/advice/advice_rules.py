@@ -13,10 +13,11 @@ from msgspec.structs import replace
 from raidtui.features.advice.advice import Advice, AdviceCode, HostFacts
 from raidtui.features.advice.boot_rules import advise_on_boot
 from raidtui.features.advice.conf_rules import advise_on_conf
-from raidtui.features.advice.member_rules import LARGE_BYTES, advise_on_members
+from raidtui.features.advice.member_rules import advise_on_members
 from raidtui.features.advice.watch_rules import advise_on_controllers, advise_on_watchers
 from raidtui.model.array import Array
 from raidtui.model.finding import Severity
+from raidtui.model.levels import BITMAP_BYTES
 from raidtui.model.stack import Stack, StackKind, StackNode
 from raidtui.monitor.stack.stack_findings import StackCode, StackFinding
 from raidtui.monitor.stack.stack_trim import discards_end
@@ -78,7 +79,7 @@ def _identity(facts: HostFacts, subject: str) -> str:
 
 def _advise_on_array(facts: HostFacts, array: Array) -> Iterator[Advice]:
     size = (array.component_kib or 0) * KIB
-    if array.redundant and array.consistency_policy == "resync" and size >= LARGE_BYTES:
+    if array.redundant and array.consistency_policy == "resync" and size >= BITMAP_BYTES:
         parity = array.level in {"raid4", "raid5", "raid6"}
         more = ", and a disk that fails meanwhile can take other data with it" if parity else ""
         yield Advice(

@@ -8,14 +8,12 @@ from raidtui.features.advice.advice import Advice, AdviceCode, HostFacts
 from raidtui.model.array import Array
 from raidtui.model.finding import Severity
 from raidtui.model.knob import KnobScope
+from raidtui.model.levels import BITMAP_BYTES, LONG_REBUILD_BYTES
 from raidtui.model.stack import StackKind
 from raidtui.monitor.wear.ledger_entries import LedgerEntry
 from raidtui.view.units import KIB, binary_size, joined, short_binary
 
-LARGE_BYTES = 100_000_000_000
-"""mdadm gives a new array a bitmap from this size of a member on (mdadm(8), --bitmap)."""
 RUN_IN_HOURS, ALIKE_HOURS, WORN_PERCENT = 1000, 0.05, 70
-LONG_REBUILD_BYTES = 1 << 40
 FINE_BITMAP_BYTES = 16 << 20
 _PAIR = 2
 _BARRIERS_OFF = frozenset({"nobarrier", "barrier=0"})
@@ -110,7 +108,7 @@ def _advise_on_spares(array: Array) -> Iterator[Advice]:
 def _advise_on_fine_bitmap(facts: HostFacts, array: Array) -> Iterator[Advice]:
     bitmap = array.bitmap
     ours = array.level in {"raid1", "raid10"} and not array.container
-    if bitmap is None or not ours or (array.component_kib or 0) * KIB < LARGE_BYTES:
+    if bitmap is None or not ours or (array.component_kib or 0) * KIB < BITMAP_BYTES:
         return
     disks = [facts.snapshot.disks.get(member.name) for member in array.members]
     all_ssds = bool(disks) and all(disk is not None and disk.rotational is False for disk in disks)

@@ -19,13 +19,16 @@ from raidtui.view.units import binary_size
 MOST_RESERVED = 50
 
 
-def plan_on_disks(request: CreateRequest, survey: Survey, *, reserve_percent: int) -> Plan | Refusal:
+def plan_on_disks(
+    request: CreateRequest, survey: Survey, *, reserve_percent: int, slack: bool = False
+) -> Plan | Refusal:
     """Return the plan that partitions the whole disks of a request, and creates the array on the partitions.
 
     Args:
         request: the array; whole disks and partitions.
         survey: the host.
         reserve_percent: part left free at the end of each disk.
+        slack: whether a little is left free at the end for a smaller spare (``partition_of``).
     """
     if not 0 <= reserve_percent <= MOST_RESERVED:
         return Refusal(
@@ -39,7 +42,7 @@ def plan_on_disks(request: CreateRequest, survey: Survey, *, reserve_percent: in
     if isinstance(found, Refusal):
         return found
     whole = {device.disk.name: device for device in found if device.disk.disk == device.disk.name}
-    parts = {name: partition_of(device, reserve_percent) for name, device in whole.items()}
+    parts = {name: partition_of(device, reserve_percent, slack=slack) for name, device in whole.items()}
     names = {name: part.disk.name for name, part in parts.items()}
     on_parts = replace(
         request,

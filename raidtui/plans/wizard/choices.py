@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from msgspec.structs import replace
+
 from raidtui.model.geometry import capacity_kib, losses_left, separate_groups
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS
 from raidtui.model.plan import Refusal
@@ -14,14 +16,17 @@ from raidtui.plans.create.create_request import CreateRequest
 from raidtui.plans.create.file_system import trim_words
 from raidtui.plans.create.shape import Shape, shape_of
 from raidtui.plans.locate import trouble_words
+from raidtui.plans.wizard.defaults import completed, proposed_purposes, unfit_words
 from raidtui.plans.wizard.evidence import BLOCKS_KIB, RANDOM_READ, RANDOM_WRITE, SOURCE
 from raidtui.plans.wizard.wizard_draft import (
     LEVELS,
+    SLACK,
     WizardChoice,
     WizardDraft,
     parts,
     plan_draft,
     usable,
+    with_level,
 )
 from raidtui.view.units import KIB, binary_size, short_size
 
@@ -41,7 +46,6 @@ _CHUNK_WORDS = {
     2048: "For few, very large streams.",
 }
 _QUOTED = (8, 64, 512, 1024)
-DISK_WORDS = {"10": "10 % free", "7": "7 % free", "0": "partition", "whole": "whole"}
 
 
 def device_picks(draft: WizardDraft, survey: Survey) -> tuple[WizardChoice, ...]:
@@ -80,6 +84,8 @@ def _device(name: str, device: Device, survey: Survey) -> WizardChoice:
         note.append(trouble_words(device))
     if has and refusal is None:
         note.append(f"Its contents will be lost: {has}.")
+    if refusal is None and device.aligned and not device.trouble and (unfit := unfit_words(device)):
+        note.append(f"Not proposed: {unfit}.")
     return WizardChoice(
         key=name,
         words=f"{name} {words}",
@@ -101,19 +107,18 @@ def disk_picks(draft: WizardDraft, survey: Survey) -> tuple[WizardChoice, ...]:
     """Return what whole disks become; nothing to decide where partitions alone were chosen."""
     if not has_whole_disks(draft, survey):
         return ()
-    table = (
-        "A GPT with one Linux RAID partition, aligned, so firmware does not mistake the disk for a blank one."
-    )
+    table = "A GPT with one Linux RAID partition, aligned, so firmware does not mistake the disk for empty."
+    spare_area = "Spare area for the SSD: published advice is 7 to 12 %. For hard disks it is lost room."
     return (
         WizardChoice(
-            key="10",
-            words="partition, 10 % left free",
-            note=f"{table} The unused space serves the SSD as spare area (published: 7 to 12 %).",
+            key=SLACK,
+            words="partition, 100 MiB free",
+            note=f"{table} 100 MiB at the end stay free (of small disks a hundredth): a spare of another"
+            " maker may be a little smaller.",
         ),
-        WizardChoice(
-            key="7", words="partition, 7 % left free", note=f"{table} The minimum of the published advice."
-        ),
-        WizardChoice(key="0", words="partition, nothing left free", note=table),
+        WizardChoice(key="7", words="partition, 7 % free", note=f"{table} {spare_area}"),
+        WizardChoice(key="10", words="partition, 10 % free", note=f"{table} {spare_area}"),
+        WizardChoice(key="0", words="partition, nothing free", note=table),
         WizardChoice(
             key="whole",
             words="whole disk, no table",
@@ -231,19 +236,29 @@ def level_picks(draft: WizardDraft, survey: Survey) -> tuple[WizardChoice, ...]:
     return tuple(_pick(draft, survey, *each) for each in LEVELS)
 
 
+def purpose_picks(draft: WizardDraft, survey: Survey) -> tuple[WizardChoice, ...]:
+    """Return the levels that are proposed, by what they are for; all, where none of them can be."""
+    by_key = {_key(level, letter): (level, letter, words) for level, letter, words in LEVELS}
+    found = []
+    for key, words in proposed_purposes(draft, survey):
+        pick = _pick(draft, survey, *by_key[key])
+        found.append(replace(pick, words=f"{words:<17} {pick.words}"))
+    return tuple(found) if any(not pick.refusal for pick in found) else level_picks(draft, survey)
+
+
+def _key(level: str, letter: str) -> str:
+    return level_key(level, f"{letter}2" if letter else "")
+
+
 def level_key(level: str, layout: str) -> str:
     """Return what a level is known by at its step: raid6, "raid10 n2"."""
     return f"{level} {layout}".strip()
 
 
 def _pick(draft: WizardDraft, survey: Survey, level: str, letter: str, words: str) -> WizardChoice:
-    layout = f"{letter}2" if letter else ""
-    key = level_key(level, layout)
+    key = _key(level, letter)
     words = f"{words} 2" if letter else words
-    tried = WizardDraft(
-        devices=draft.devices, spares=draft.spares, journal=draft.journal, empty=draft.empty,
-        destroys=draft.destroys, disks=draft.disks, level=level, layout=layout,
-    )  # fmt: skip
+    tried = completed(with_level(draft, level, f"{letter}2" if letter else ""), survey)
     made = plan_draft(tried, survey)
     request = tried.request(survey)
     shape = shape_of(request)
@@ -262,6 +277,7 @@ def _pick(draft: WizardDraft, survey: Survey, level: str, letter: str, words: st
     return WizardChoice(
         key=key,
         words=f"{words:<15} {binary_size(size * KIB):>8}  {fails}",
+        cells=(words, f"{fails} may fail"),
         note=" ".join(text for text in texts if text),
     )
 

@@ -27,8 +27,9 @@ LEVELS = (
 )
 """(level, first letter of the layout, words), in the order in which they are offered."""
 LEAVE, MEMBER, SPARE, JOURNAL = "", "member", "spare", "journal"
-ROLES = (LEAVE, MEMBER, SPARE, JOURNAL)
 MOST_EMPTY = 4
+SLACK = "slack"
+"""Of ``WizardDraft.disks``: a partition that leaves room for a spare that is a little smaller."""
 _UNNAMED, _NO_UUID = "new-array", "00000000:00000000:00000000:00000001"
 
 
@@ -39,7 +40,7 @@ class WizardDraft(Struct, frozen=True, kw_only=True):
         devices: members by slot, empty slots left out.
         empty: how many slots stay empty.
         destroys: names of arrays that do not run and may be destroyed, as they were typed.
-        disks: what whole disks become: "whole", or how many per cent of each stay free.
+        disks: what whole disks become: "whole", "slack", or how many per cent of each stay free.
         layout: as mdadm takes it.
         policy: "ppl" where that was chosen; a journal is chosen by its device.
         size_percent: used part of each member.
@@ -97,6 +98,11 @@ class WizardDraft(Struct, frozen=True, kw_only=True):
             found += [name, MISSING] if number >= len(self.devices) - self.empty else [name]
         return tuple(found)
 
+    def guarded(self, key: str) -> WizardDraft:
+        """Return the draft with what keeps it consistent after a crash: none, internal, ppl or journal."""
+        policy = key if key in {"ppl", "journal"} else ""
+        return replace(self, bitmap="none" if policy else key, policy=policy)
+
     def role(self, device: str) -> str:
         """Return what a device becomes; "" for nothing."""
         if device in self.devices:
@@ -150,11 +156,18 @@ class WizardDraft(Struct, frozen=True, kw_only=True):
 def parts(draft: WizardDraft, survey: Survey) -> tuple[Device, ...]:
     """Return what the members and spares will be: devices, or the partitions that are made on disks."""
     found = [survey.devices[name] for name in (*draft.devices, *draft.spares) if name in survey.devices]
-    if not draft.disks.isdigit():
+    if draft.disks in {"", "whole"}:
         return tuple(found)
     return tuple(
-        partition_of(each, int(draft.disks)) if each.disk.disk == each.disk.name else each for each in found
+        partition_of(each, _reserve(draft), slack=draft.disks == SLACK)
+        if each.disk.disk == each.disk.name
+        else each
+        for each in found
     )
+
+
+def _reserve(draft: WizardDraft) -> int:
+    return 0 if draft.disks == SLACK else int(draft.disks)
 
 
 def usable(draft: WizardDraft, request: CreateRequest, survey: Survey) -> tuple[int, ...]:
@@ -169,8 +182,8 @@ def plan_draft(
 ) -> Plan | Refusal:
     """Return the plan of a draft, finished or not."""
     request = draft.request(survey, uuid, file_system_uuid)
-    if draft.disks.isdigit():
-        return plan_on_disks(request, survey, reserve_percent=int(draft.disks))
+    if draft.disks not in {"", "whole"}:
+        return plan_on_disks(request, survey, reserve_percent=_reserve(draft), slack=draft.disks == SLACK)
     return plan_create(request, survey)
 
 
@@ -186,13 +199,14 @@ def doomed(draft: WizardDraft, survey: Survey) -> tuple[tuple[Superblock, tuple[
 
 
 def with_role(draft: WizardDraft, device: str, role: str) -> WizardDraft:
-    """Return the draft with a device as a member, spare, journal or nothing.
+    """Return the draft with a device as a member, spare, journal or nothing; what it is already, it leaves.
 
     What was decided for the others is undecided again; there is one journal at most.
     """
+    role = LEAVE if role == draft.role(device) else role
     devices = tuple(name for name in draft.devices if name != device)
     spares = tuple(name for name in draft.spares if name != device)
-    journal = "" if draft.journal == device else draft.journal
+    journal = "" if device == draft.journal else draft.journal
     return WizardDraft(
         devices=(*devices, device) if role == MEMBER else devices,
         spares=(*spares, device) if role == SPARE else spares,
@@ -200,6 +214,16 @@ def with_role(draft: WizardDraft, device: str, role: str) -> WizardDraft:
         empty=draft.empty,
         name=draft.name,
     )
+
+
+def with_level(draft: WizardDraft, level: str, layout: str) -> WizardDraft:
+    """Return the draft with another level; what follows from it is undecided again."""
+    return WizardDraft(
+        devices=draft.devices, spares=draft.spares, journal=draft.journal, empty=draft.empty,
+        destroys=draft.destroys, disks=draft.disks, level=level, layout=layout, name=draft.name,
+        on_top=draft.on_top, mount=draft.mount, others=draft.others, stripes=draft.stripes,
+        stripe_kib=draft.stripe_kib, trim_weekly=draft.trim_weekly,
+    )  # fmt: skip
 
 
 def with_empty(draft: WizardDraft, count: int) -> WizardDraft:
@@ -237,14 +261,20 @@ class WizardRow(Struct, frozen=True, kw_only=True):
         key: its identity within the step.
         words: its name.
         value: its value, in words.
+        reason: why it has this value, in a few words.
         note: an explanation, one or more sentences.
         refusal: why it cannot be changed, if so.
         usual: whether it has its default value.
+        typed: whether its value is typed.
+        trouble: what is wrong with what was typed.
     """
 
     key: str
     words: str
     value: str
+    reason: str = ""
     note: str = ""
     refusal: str = ""
     usual: bool = True
+    typed: bool = False
+    trouble: str = ""

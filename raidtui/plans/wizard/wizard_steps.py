@@ -1,4 +1,4 @@
-"""The steps of building an array: their order, choices and the effect of a choice. Pure."""
+"""The wizard: three questions, and one page on which every value can be changed. Pure."""
 
 from __future__ import annotations
 
@@ -12,163 +12,225 @@ from raidtui.plans.create.create_request import OnTop
 from raidtui.plans.create.file_system import refuse_on_top
 from raidtui.plans.target import refuse_name, refuse_taken
 from raidtui.plans.wizard.choices import (
-    DISK_WORDS,
     TOP_PICKS,
     bitmap_picks,
     chunk_picks,
     device_picks,
     disk_picks,
-    has_whole_disks,
     level_key,
     level_picks,
+    purpose_picks,
+)
+from raidtui.plans.wizard.defaults import (
+    completed,
+    component_kib,
+    default_chunk,
+    default_guard,
+    default_table,
+    medium_of_all,
 )
 from raidtui.plans.wizard.evidence import SOURCE, table_lines
 from raidtui.plans.wizard.wizard_draft import (
-    JOURNAL,
-    LEAVE,
-    MEMBER,
-    SPARE,
     WizardChoice,
     WizardDraft,
     WizardRow,
     doomed,
     plan_draft,
-    with_role,
+    with_level,
 )
-from raidtui.plans.wizard.wizard_values import change, change_volume, more_rows, volume_rows
+from raidtui.plans.wizard.wizard_values import change, change_volume, more_rows, turned, volume_rows
 from raidtui.view.prose import read_prose
 
-STEPS = (
-    *("devices", "old arrays", "disks", "level", "chunk", "bitmap", "more"),
-    *("on top", "mount", "volume", "name"),
-)
-REVIEW = "review"
-WORDS = frozenset({"old arrays", "mount", "name"})
+DEVICES, OLD, PURPOSE, NAME, PAGE = "devices", "old arrays", "purpose", "name", "page"
+STEPS = (DEVICES, OLD, PURPOSE, NAME, PAGE)
+WORDS = frozenset({OLD, NAME})
 """Steps at which a word is typed."""
-TABLES = frozenset({"more", "volume"})
-"""Steps at which values are changed, which all will do as they are."""
-_PARITY = frozenset({"raid4", "raid5", "raid6"})
+_PICKED = ("level", "chunk", "bitmap", "disks", "on top")
+_LABELS = {"bitmap": "after a crash", "disks": "on the disks"}
+_TYPED = {
+    "name": (
+        "name",
+        "/dev/md/NAME",
+        "The link stays the same; the number mdN may change at a boot. Three digits are both: 127 is md127.",
+    ),
+    "mount": (
+        "mounted at",
+        "now and at boot; empty: not",
+        "The file system gets a line in /etc/fstab by its UUID, with nofail, so a boot continues without it.",
+    ),
+}
+"""(name, reason, note) of each row whose value is typed."""
+_SECTIONS = {"level": PURPOSE, "weekly TRIM": "volume", "stripes": "volume", "stripe size": "volume"}
+"""The section of the page behind ? for a row that has none of its own."""
+_TOP_REASON = {"nothing": "yours to partition", "lvm": "room to resize later"}
 
 
 def asked(draft: WizardDraft, survey: Survey) -> tuple[str, ...]:
-    """Return the steps at which there is something to decide, as far as that is known yet."""
-    return tuple(step for step in STEPS if _is_asked(step, draft, survey))
+    """Return the steps, as far as that is known yet."""
+    old = draft.destroys or doomed(draft, survey)
+    return tuple(step for step in STEPS if step != OLD or old)
 
 
-def _is_asked(step: str, draft: WizardDraft, survey: Survey) -> bool:
-    if step == "old arrays":
-        return bool(draft.destroys or doomed(draft, survey))
-    if step == "disks":
-        return has_whole_disks(draft, survey)
-    if step == "chunk":
-        return draft.level != "raid1"
-    if step == "bitmap":
-        return draft.level != "raid0"
-    if step == "volume":
-        return draft.on_top.startswith("lvm") or bool(draft.mount)
-    return step != "mount" or bool(draft.file_system)
+def picks(step: str, draft: WizardDraft, survey: Survey, *, every: bool = False) -> tuple[WizardChoice, ...]:
+    """Return the choices of a step, or of a row of the page; none where a word is typed.
 
-
-def picks(step: str, draft: WizardDraft, survey: Survey) -> tuple[WizardChoice, ...]:
-    """Return the choices of a step; none where values are changed or a word is typed."""
-    if step == "devices":
+    Args:
+        step: the step or the row.
+        draft: what was decided.
+        survey: the host.
+        every: all levels instead of those that are proposed.
+    """
+    if step == DEVICES:
         return device_picks(draft, survey)
-    if step == "disks":
-        return disk_picks(draft, survey)
-    if step == "level":
+    if step == PURPOSE:
+        return level_picks(draft, survey) if every else purpose_picks(draft, survey)
+    return _options(step, draft, survey)
+
+
+def _options(row: str, draft: WizardDraft, survey: Survey) -> tuple[WizardChoice, ...]:
+    if row == "level":
         return level_picks(draft, survey)
-    if step == "chunk":
-        return chunk_picks()
-    if step == "bitmap":
-        return bitmap_picks(draft)
-    return TOP_PICKS if step == "on top" else ()
+    if row == "disks":
+        return disk_picks(draft, survey)
+    if row == "chunk":
+        return chunk_picks() if draft.level != "raid1" else ()
+    if row == "bitmap":
+        return bitmap_picks(draft) if draft.level != "raid0" else ()
+    return TOP_PICKS if row == "on top" else ()
 
 
-def rows_of(step: str, draft: WizardDraft, survey: Survey) -> tuple[WizardRow, ...]:
-    """Return the values that can be changed at a step."""
-    if step == "volume":
-        return volume_rows(draft, survey)
-    return more_rows(draft, survey) if step in TABLES else ()
+def page_rows(draft: WizardDraft, survey: Survey, *, every: bool = False) -> tuple[WizardRow, ...]:
+    """Return the values of the page.
+
+    Args:
+        draft: in which all is decided (``completed``).
+        survey: the host.
+        every: also those that are rarely changed and have their default.
+    """
+    rows = [_picked_row(row, draft, survey) for row in _PICKED if _options(row, draft, survey)]
+    if draft.file_system:
+        rows.append(_typed_row("mount", draft.mount, draft, survey))
+    rows += volume_rows(draft, survey)
+    rows.append(_typed_row("name", draft.name, draft, survey))
+    return (*rows, *(row for row in more_rows(draft, survey) if every or not row.usual))
 
 
-def changed(step: str, draft: WizardDraft, survey: Survey, key: str, delta: int) -> WizardDraft:
-    """Return the draft with a step's value one further on, or back."""
-    turn = change_volume if step == "volume" else change
-    return turn(draft, survey, key, delta)
+def _picked_row(row: str, draft: WizardDraft, survey: Survey) -> WizardRow:
+    options = _options(row, draft, survey)
+    now = current(row, draft)
+    pick = next((each for each in options if each.key == now), options[0])
+    default, reason = _default(row, draft, survey)
+    usual = now == default
+    return WizardRow(
+        key=row,
+        words=_LABELS.get(row, row),
+        value=pick.cells[0] if pick.cells else pick.words.strip(),
+        reason=pick.cells[1] if pick.cells else reason if usual else "your choice",
+        note=pick.note,
+        usual=usual,
+    )
+
+
+def _default(row: str, draft: WizardDraft, survey: Survey) -> tuple[str, str]:
+    """Return the default of a row for a draft's level and disks, and why."""
+    if row == "chunk":
+        kib, reason = default_chunk(draft.level, medium_of_all(draft, survey))
+        return str(kib), reason
+    if row == "bitmap":
+        return default_guard(draft, component_kib(draft, survey))
+    if row == "disks":
+        return default_table(draft, survey)
+    if row == "on top":
+        return "nothing", _TOP_REASON.get(draft.on_top, "with the array's geometry")
+    fresh = completed(with_level(draft, "", ""), survey)
+    return current("level", fresh), ""
+
+
+def _typed_row(key: str, value: str, draft: WizardDraft, survey: Survey) -> WizardRow:
+    refusal = refuse_word(key, draft, survey, value)
+    words, reason, note = _TYPED[key]
+    return WizardRow(
+        key=key,
+        words=words,
+        value=value,
+        reason=reason,
+        note=note,
+        typed=True,
+        trouble="" if refusal is None else refusal.sentence,
+    )
+
+
+def changed(draft: WizardDraft, survey: Survey, key: str, delta: int) -> WizardDraft:
+    """Return the draft with a row's value one further on, or back; a value that cannot be is passed over."""
+    if key in _PICKED:
+        keys = [pick.key for pick in _options(key, draft, survey) if not pick.refusal]
+        return choose(key, turned(keys, current(key, draft), delta), draft, survey) if keys else draft
+    if any(row.key == key for row in volume_rows(draft, survey)):
+        return change_volume(draft, survey, key, delta)
+    return change(draft, survey, key, delta)
+
+
+def current(row: str, draft: WizardDraft) -> str:
+    """Return the key of what a row is set to."""
+    if row == "level":
+        return _level_key(draft)
+    if row == "chunk":
+        return str(draft.chunk_kib)
+    if row == "bitmap":
+        return draft.policy or draft.bitmap
+    return draft.disks if row == "disks" else draft.on_top
 
 
 def first_choice(step: str, draft: WizardDraft) -> str:
     """Return the key of the row that is offered first: the chosen one, else the default."""
-    if step == "disks":
-        return draft.disks
-    if step == "level":
-        if draft.level:
-            return _level_key(draft)
-        return level_key("raid10", "n2") if len(draft.slots) > 3 else ""
-    if step == "chunk":
-        return str(draft.chunk_kib or (64 if draft.level in _PARITY else 32))
-    if step == "bitmap":
-        return draft.policy or draft.bitmap
-    return draft.on_top if step == "on top" else ""
+    return _level_key(draft) if step == PURPOSE and draft.level else ""
 
 
-def next_role(draft: WizardDraft, device: str, delta: int = 1) -> WizardDraft:
-    """Return the draft with a device as a member, then as a spare, as the journal, and then left again."""
-    roles = [LEAVE, MEMBER, SPARE, JOURNAL]
-    if draft.journal not in {"", device}:
-        roles.remove(JOURNAL)
-    return with_role(draft, device, roles[(roles.index(draft.role(device)) + delta) % len(roles)])
-
-
-def choose(step: str, key: str, draft: WizardDraft) -> WizardDraft:
-    """Return the draft with a choice; what was decided on top of another one is undecided again."""
-    if step == "level":
+def choose(step: str, key: str, draft: WizardDraft, survey: Survey) -> WizardDraft:
+    """Return the draft with a choice; what follows from it has its default again."""
+    if step in {PURPOSE, "level"}:
         if draft.level and key == _level_key(draft):
             return draft
         level, _, layout = key.partition(" ")
-        return WizardDraft(
-            devices=draft.devices, spares=draft.spares, journal=draft.journal, empty=draft.empty,
-            destroys=draft.destroys, disks=draft.disks, level=level, layout=layout, name=draft.name,
-        )  # fmt: skip
-    if step == "old arrays":
+        made = with_level(draft, level, layout)
+        return completed(made, survey) if step == "level" else made
+    if step == OLD:
         return replace(draft, destroys=(*draft.destroys, key))
     if step == "chunk":
         return replace(draft, chunk_kib=int(key))
     if step == "bitmap":
-        if key == "journal":
-            return replace(draft, bitmap="none", policy="journal")
-        return replace(draft, bitmap="none" if key == "ppl" else key, policy="ppl" if key == "ppl" else "")
+        return draft.guarded(key)
     if step == "on top":
         made = replace(draft, on_top=key)
-        made = made if made.file_system else replace(made, mount="")
+        made = replace(made, mount=(made.mount or f"/srv/{draft.name}") if made.file_system else "")
         return made if key.startswith("lvm") else replace(made, others=(), stripes=0)
     return replace(draft, **{step: key})
 
 
 def _level_key(draft: WizardDraft) -> str:
-    """Return the key of the row that stands for a draft's level; more copies are chosen at a later step."""
+    """Return the key of the row that stands for a draft's level; more copies are a value of the page."""
     return level_key(draft.level, f"{draft.layout[:1]}2" if draft.level == "raid10" else "")
 
 
 def refuse_step(step: str, draft: WizardDraft, survey: Survey) -> str:
     """Return why one cannot go on from a step, or ""."""
-    if step == "devices" and not draft.devices:
+    if step == DEVICES and not draft.devices:
         return "choose at least one device with Space"
-    if step == "devices":
+    if step == DEVICES:
         labels = tuple(
             word_of(block, survey) for block, _ in doomed(draft, survey)
         )  # asked about at the next step
         found = chosen(replace(draft.request(survey), destroys=labels), survey)
         return found.sentence if isinstance(found, Refusal) else ""
-    if step in TABLES:
+    if step == PAGE:
         made = plan_draft(draft, survey)
         return made.sentence if isinstance(made, Refusal) else ""
     return ""
 
 
 def refuse_word(step: str, draft: WizardDraft, survey: Survey, word: str) -> Refusal | None:
-    """Return why a typed word will not do at a step, or None."""
-    if step == "old arrays":
+    """Return why a typed word will not do at a step, or in a row, or None."""
+    if step == OLD:
         labels = [word_of(block, survey) for block, _ in doomed(draft, survey)]
         if word in labels:
             return None
@@ -186,53 +248,11 @@ def refuse_word(step: str, draft: WizardDraft, survey: Survey, word: str) -> Ref
     return made
 
 
-def decided(draft: WizardDraft) -> tuple[tuple[str, str | None], ...]:
-    """Return (what, how it was decided) for the column at the left; None for what is open."""
-    chunk = f"{draft.chunk_kib} KiB" if draft.chunk_kib else "none" if draft.level == "raid1" else None
-    bitmap = draft.policy or draft.bitmap or ("none" if draft.level == "raid0" else None)
-    return (
-        ("devices", _devices(draft)),
-        *((("destroys", " ".join(draft.destroys)),) if draft.destroys else ()),
-        ("disks", DISK_WORDS.get(draft.disks)),
-        ("level", f"{draft.level} {draft.layout}".strip() or None),
-        ("chunk", chunk),
-        ("bitmap", bitmap),
-        ("more", _more(draft) or None),
-        ("on top", draft.on_top or None),
-        ("mount", draft.mount or None),
-        *((("volume", _volume(draft)),) if _volume(draft) else ()),
-        ("name", draft.name or None),
-    )
-
-
-def _devices(draft: WizardDraft) -> str | None:
-    parts = [" ".join(draft.devices)]
-    parts += [f"+ {draft.empty} empty"] if draft.empty else []
-    parts += [f"spare {' '.join(draft.spares)}"] if draft.spares else []
-    parts += [f"journal {draft.journal}"] if draft.journal else []
-    return ", ".join(part for part in parts if part) or None
-
-
-def _more(draft: WizardDraft) -> str:
-    parts = [f"metadata {draft.metadata}"] if draft.metadata != "1.2" else []
-    parts += [f"write-mostly {' '.join(draft.write_mostly)}"] if draft.write_mostly else []
-    parts += ["failfast"] if draft.failfast else []
-    parts += ["no first sync"] if draft.assume_clean else []
-    parts += [f"{draft.size_percent} % used"] if draft.size_percent < 100 else []
-    parts += [f"md{draft.number}"] if draft.number is not None else []
-    return ", ".join(parts)
-
-
-def _volume(draft: WizardDraft) -> str:
-    parts = [f"with {' '.join(draft.others)}"] if draft.others else []
-    parts += [f"{draft.stripes} stripes of {draft.stripe_kib}K"] if draft.stripes > 1 else []
-    parts += ["weekly TRIM"] if draft.trim_weekly and draft.mount else []
-    return ", ".join(parts)
-
-
 def step_page(step: str) -> tuple[str, ...]:
-    """Return what there is to know at a step: paragraphs, a line each, and tables, whose lines are kept."""
+    """Return what there is to know at a step or row: a line for each paragraph, and tables line by line."""
+    sections = read_prose(__file__, "steps")
+    section = "volume" if step.startswith("joins ") else _SECTIONS.get(step, step)
     lines: list[str] = []
-    for line in read_prose(__file__, "steps")[step]:
+    for line in sections[section if section in sections else "more"]:
         lines += table_lines() if line == "{table}" else [line.replace("{source}", SOURCE)]
     return tuple(lines)

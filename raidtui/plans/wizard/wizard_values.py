@@ -1,4 +1,4 @@
-"""The values that can be changed at the steps "more" and "volume", each with a usable default. Pure."""
+"""The values that are rarely changed, and those of what goes on top; each has a usable default. Pure."""
 
 from __future__ import annotations
 

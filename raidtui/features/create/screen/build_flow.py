@@ -12,8 +12,9 @@ from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.plans.create.create_plan import new_array_words
 from raidtui.plans.leave import plan_zero_superblock
+from raidtui.plans.wizard.build_warnings import Weight, warnings_of
 from raidtui.plans.wizard.wizard_draft import WizardDraft, plan_draft
-from raidtui.plans.wizard.wizard_steps import REVIEW, asked
+from raidtui.plans.wizard.wizard_steps import DEVICES, PAGE
 from raidtui.watch import storage
 
 _NO_SUPERBLOCK = "no device has an md superblock"
@@ -29,7 +30,7 @@ class BuildFlow(PlanFlow):
 
     async def _build(self, found: Surveying) -> None:
         draft: WizardDraft | None = None
-        step, said = "devices", ""
+        step, said = DEVICES, ""
         survey = Survey(snapshot=found.snapshot)
         while True:
             screen = WizardScreen(survey, draft, step=step, said=said)
@@ -44,8 +45,7 @@ class BuildFlow(PlanFlow):
                 self._shell.say("nothing was built", "plain")
                 return
             draft, survey = taken, fresh
-            steps = asked(draft, survey)
-            step, said = steps[-1], ""
+            step, said = PAGE, ""
             uuid = storage.new_uuid()
             made = plan_draft(draft, survey, uuid, storage.new_file_system_uuid())
             made = made if isinstance(made, Refusal) else await self.tried(made)
@@ -53,9 +53,9 @@ class BuildFlow(PlanFlow):
                 said = made.sentence
             else:
                 title = f"{TITLE}: {new_array_words(draft.name, draft.level, len(draft.slots))}"
-                right = f"last step: {REVIEW}"
+                grave = any(each.weight is Weight.STOP for each in warnings_of(draft, survey))
                 self._shell.expect_array(uuid)
-                if await self.offer(made, survey.devices, title=title, right=right):
+                if await self.offer(made, survey.devices, title=title, asks_name=grave or bool(made.losses)):
                     return
                 self._shell.expect_array(None)
 

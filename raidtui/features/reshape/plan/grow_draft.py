@@ -70,8 +70,6 @@ _NOTHING_CHOSEN = Refusal(
 AIM = "aim"
 """The first row."""
 SIZE, BACKUP = "size", "backup"
-TYPED = frozenset({SIZE, BACKUP})
-"""The rows of text."""
 
 
 class GrowDraft(Struct, frozen=True, kw_only=True):
@@ -113,7 +111,7 @@ def with_aim(array: Array, draft: GrowDraft, aim: GrowAim) -> GrowDraft:
 def grow_rows(
     survey: Survey, array: Array, draft: GrowDraft, destroys: Collection[str] = ()
 ) -> tuple[WizardRow, ...]:
-    """Return the rows with a value each, the aim first; ``TYPED`` are those of text.
+    """Return the rows with a value each, the aim first.
 
     Args:
         survey: the host, so far.
@@ -128,7 +126,17 @@ def grow_rows(
         rows.append(WizardRow(key="value", words=word, value=f"{draft.value}{unit}", note=_NOTES[draft.aim]))
     if draft.aim is GrowAim.LESS:
         note = "How much of each member is used: a figure with K, M, G or T, 1024 each. ← → change it by 1 %."
-        rows.append(WizardRow(key=SIZE, words="of each", value=size_words(array, draft), note=note))
+        trouble = field_trouble(survey, array, draft, SIZE)
+        rows.append(
+            WizardRow(
+                key=SIZE,
+                words="of each",
+                value=size_words(array, draft),
+                note=note,
+                typed=True,
+                trouble=trouble,
+            )
+        )
     if draft.aim is GrowAim.LEVEL and draft.value == "raid6":
         note = "Yes: only the disk with the second parity is written; the layout stays as an unusual one."
         rows.append(WizardRow(key="preserve", words="data stay", value=_yes(draft.preserve), note=note))
@@ -149,7 +157,10 @@ def grow_rows(
             "mdadm keeps what is being moved in it, because there is not enough room beside the data. It must"
             " outlive a crash: on a disk that the array does not use."
         )
-        rows.append(WizardRow(key=BACKUP, words="backup file", value=path, note=note))
+        trouble = field_trouble(survey, array, draft, BACKUP)
+        rows.append(
+            WizardRow(key=BACKUP, words="backup file", value=path, note=note, typed=True, trouble=trouble)
+        )
     return tuple(rows)
 
 

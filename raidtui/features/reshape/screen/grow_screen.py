@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from msgspec.structs import replace
-from textual import events
 
 from raidtui.features.reshape.plan.backup_place import BackupPlace
 from raidtui.features.reshape.plan.grow_draft import (
     BACKUP,
-    TYPED,
     GrowDraft,
-    field_trouble,
     grow_rows,
     plan_of_draft,
     taken,
@@ -22,14 +19,12 @@ from raidtui.frame import wizard_lines as wizard
 from raidtui.frame.pages import WhyScreen
 from raidtui.frame.plan_flow import labels_on
 from raidtui.frame.rows_form import RowsForm
-from raidtui.frame.text_field import field_of
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Survey
 from raidtui.plans.wizard.choices import device_picks
-from raidtui.plans.wizard.wizard_draft import WizardDraft, WizardRow
+from raidtui.plans.wizard.wizard_draft import WizardDraft
 from raidtui.view.line import Line
-from raidtui.view.text import cell_width, fit, visible
 from raidtui.view.wrapping import wrapped
 
 _LEAST = 7
@@ -50,7 +45,6 @@ _BY_HAND = (
 )
 Places = Callable[[str, Survey], Awaitable[BackupPlace]]
 """Returns what is known of the place of a backup file; of "", a place that is proposed."""
-_MOST_TYPED = 200
 
 
 async def unknown_place(path: str, survey: Survey) -> BackupPlace:
@@ -67,11 +61,6 @@ def _cut(lines: list[Line], height: int) -> list[Line]:
     if len(lines) <= height:
         return lines
     return [*lines[: max(0, height - 1)], [("↓ Enter shows the rest, and the steps", "dim")]]
-
-
-def _label(rows: tuple[WizardRow, ...]) -> int:
-    """Return the cells of the longest name of a row, with a gap."""
-    return max(cell_width(visible(row.words)) for row in rows) + 2
 
 
 class GrowScreen(RowsForm[GrowDraft]):
@@ -110,11 +99,6 @@ class GrowScreen(RowsForm[GrowDraft]):
         return key == "enter" and (not self._ready or self._looking)
 
     @property
-    def _row(self) -> WizardRow | None:
-        """The row with the cursor."""
-        return self._rows[self._at] if self._at < len(self._rows) else None
-
-    @property
     def _now(self) -> Array:
         return self._survey.snapshot.array(self._array.key) or self._array
 
@@ -140,7 +124,7 @@ class GrowScreen(RowsForm[GrowDraft]):
         width, height = self.inner_width, self.inner_height
         self.show_head(self._title, self._words)
         self._draw_keys()
-        lines = self._row_lines(width)
+        lines = wizard.value_lines(self._rows, self._at, width, self.line)
         review = self._review(width)
         room = height - len(lines) - 1
         if not self._picks:
@@ -160,38 +144,9 @@ class GrowScreen(RowsForm[GrowDraft]):
             return
         row = self._row
         keys = ("Space ←→", "change") if row is not None else ("Space", "take")
-        if row is not None and row.key in TYPED:
+        if row is not None and row.typed:
             keys = ("Space", "type")
         self.show_keys(("↑↓", "choose"), keys, ("Enter", "review"), ("Esc", "leave"), right=("?", "why"))
-
-    def _row_lines(self, width: int) -> list[Line]:
-        """Return the rows; what is wrong with what was typed stands beside it, or below where it is long."""
-        lines: list[Line] = []
-        for number, line in enumerate(wizard.value_lines(self._rows, self._at, width)):
-            row = self._rows[number]
-            if row.key not in TYPED:
-                lines.append(line)
-                continue
-            text, role = line[0]
-            head = text[: text.index(visible(row.words)) + _label(self._rows)]
-            trouble = field_trouble(self._survey, self._now, self.draft, row.key)
-            typed = f"  {visible(row.value) or '…'}"
-            if self.line is not None and number == self._at:
-                typed, trouble = f"[ {self.line.shown} ]", ""
-            elif number == self._at:
-                typed = f"[ {typed.strip()} ]"
-            beside = f"   {trouble}" if trouble else ""
-            rest = width - cell_width(head + typed)
-            if cell_width(beside) <= rest:
-                lines.append([(head + typed, role), (fit(beside, max(0, rest)), "warn")])
-            else:
-                indent = " " * (cell_width(head) + 2)
-                lines.append([(fit(head + typed, width), role)])
-                lines += [
-                    [(indent + part, "warn")]
-                    for (part, _), *_ in wrapped(trouble, max(20, width - len(indent)), "warn")
-                ]
-        return lines
 
     def _review(self, width: int) -> list[Line]:
         """Return the note of the row, and the plan of what is chosen or why there is none."""
@@ -233,26 +188,12 @@ class GrowScreen(RowsForm[GrowDraft]):
         self.draw()
         self.release()
 
-    def on_key(self, event: events.Key) -> None:
-        """Edit the row of text that is open."""
-        if self.line is None or self.edits(event):
-            return
-        row = self._row
-        if event.key == "enter" and row is not None:
-            text, self.line = self.line.text.strip(), None
-            if row.key == BACKUP:
-                self._look_at(text)
-            else:
-                self.draft = replace(self.draft, size=text)
-        elif event.key == "escape":
-            self.line = None
-        event.stop()
-        event.prevent_default()
-        self.draw()
-
-    def edited(self) -> None:
-        """Draw the text."""
-        self.draw()
+    def typed(self, key: str, text: str) -> None:
+        """Take what was typed into a row."""
+        if key == BACKUP:
+            self._look_at(text)
+        else:
+            self.draft = replace(self.draft, size=text)
 
     # -- keys
 
@@ -263,16 +204,6 @@ class GrowScreen(RowsForm[GrowDraft]):
             self.draft = turned(self._survey, self._now, self.draft, row.key, delta)
         elif (pick := self._pick) is not None and not pick.refusal:
             self.draft = taken(self.draft, pick.key)
-        self.draw()
-
-    def action_take(self) -> None:
-        """Open a row of text; change any other one, or take a device."""
-        row = self._row
-        if row is None or row.key not in TYPED:
-            self.action_change(1)
-            return
-        self._said = ""
-        self.line = field_of("" if row.key == BACKUP and not row.value else row.value, _MOST_TYPED)
         self.draw()
 
     def action_next(self) -> None:

@@ -23,7 +23,7 @@ from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Superblock, Survey
 from raidtui.watch.storage import JobNews
-from tests.frame.machines import OLD, plain_host, ssd
+from tests.frame.machines import GAMES, OLD, plain_host, ssd
 from tests.frame.staging import (
     SIZES,
     Paces,
@@ -43,7 +43,8 @@ from tests.hosts.kernel import Kernel
 from tests.hosts.specs import Syncing, raid5, raid10
 from tests.plans.new_array import FOUR, UUID
 
-FIRST_FOUR = ("space", "down") * 4
+BUILD = ("enter", "enter", "ctrl+u")
+"""Keys that take what is proposed, as far as the name."""
 
 
 def media(slot: int | None, **more: Any) -> Superblock:
@@ -186,17 +187,36 @@ async def test_from_the_wizard_to_the_job(fake: Fake) -> None:
     fake.devices = {name: ssd(name) for name in FOUR}
     async with console() as pilot:
         await at(pilot, WizardScreen, "b")
-        await at(pilot, PlanView, *FIRST_FOUR, *["enter"] * 6, *"127", "enter")
+        await at(pilot, PlanView, *BUILD, *"127", "enter", "enter")
         text = screen_text(pilot)
         assert "Build an array: 127, raid10 of 4 devices" in text
-        assert "last step: review" in text
         assert "This erases 4 devices:" in text
         await pilot.press("enter", "enter")  # Enter alone never does it
         assert isinstance(pilot.app.screen, PlanView)
-        assert await done(pilot, *"127", "enter") == "create: 127, raid10 of 4 devices: done"
+        assert await done(pilot, "y") == "create: 127, raid10 of 4 devices: done"
     [plan] = fake.begun
     assert plan.confirm == "127"
-    assert "--chunk=32" in plan.steps[0].argv
+    assert "--chunk=512" in plan.steps[0].argv
+
+
+async def test_the_name_is_typed_where_a_device_holds_data(fake: Fake) -> None:
+    fake.devices = {name: ssd(name) for name in FOUR} | {"sdb2": ssd("sdb2", GAMES)}
+    async with console() as pilot:
+        await at(pilot, WizardScreen, "b")
+        await at(pilot, PlanView, "down", "space", *BUILD, *"127", "enter", "enter")
+        await pilot.press("y", "enter")
+        assert isinstance(pilot.app.screen, PlanView)
+        assert await done(pilot, "ctrl+u", *"127", "enter") == "create: 127, raid10 of 4 devices: done"
+
+
+async def test_the_name_is_typed_where_a_warning_is_grave(fake: Fake) -> None:
+    """Nothing is lost on two USB disks, but such an array should not be made by four Enters."""
+    usb = ("disk/by-id/usb-WD_Elements-0:0",)
+    fake.devices = {name: ssd(name, links=usb) for name in FOUR}
+    async with console() as pilot:
+        await at(pilot, WizardScreen, "b")
+        await at(pilot, PlanView, *("space", "down") * 4, *BUILD, *"127", "enter", "enter")
+        assert "To continue, type 127 and Enter" in screen_text(pilot)
 
 
 async def test_no_review_of_what_cannot_be_written(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,7 +227,7 @@ async def test_no_review_of_what_cannot_be_written(fake: Fake, monkeypatch: pyte
     async with console() as pilot:
         monkeypatch.setattr(app_of(pilot).session.reader, "live", True)
         await at(pilot, WizardScreen, "b")
-        await pilot.press(*FIRST_FOUR, *["enter"] * 6, *"127", "enter")
+        await pilot.press(*BUILD, *"127", "enter", "enter")
         await until(pilot, lambda: why.why in screen_text(pilot), why.why)
         assert isinstance(pilot.app.screen, WizardScreen)
     assert fake.begun == []
@@ -218,11 +238,11 @@ async def test_from_the_review_back_to_the_wizard(fake: Fake) -> None:
     fake.devices = {name: ssd(name) for name in FOUR}
     async with console() as pilot:
         await at(pilot, WizardScreen, "b")
-        await at(pilot, PlanView, *FIRST_FOUR, *["enter"] * 6, *"127", "enter")
+        await at(pilot, PlanView, *BUILD, *"127", "enter", "enter")
         wizard = await at(pilot, WizardScreen, "escape")
-        assert (wizard.step, wizard.draft.name) == ("name", "127")
-        await at(pilot, PlanView, "backspace", "8", "enter")
-        said = await closed(pilot, "ctrl+s")
+        assert (wizard.step, wizard.draft.name) == ("page", "127")
+        await at(pilot, PlanView, "end", "space", "backspace", "8", "enter", "enter")
+        said = await closed(pilot, "s")
         assert said == "saved as /root/raidtui.sh; nothing was changed"
     assert fake.begun == []
     assert [plan.confirm for plan in fake.saved] == ["128"]
@@ -234,12 +254,13 @@ async def test_a_plan_that_cannot_be_leads_back_with_the_reason(
     """Something changed while one was typing: the name was free when it was typed."""
     fake.devices = {name: ssd(name) for name in FOUR}
     monkeypatch.setattr("raidtui.features.create.screen.wizard_screen.refuse_word", lambda *_: None)
+    monkeypatch.setattr("raidtui.features.create.screen.wizard_screen.refuse_step", lambda *_: "")
     async with console(raid10()) as pilot:
         await at(pilot, WizardScreen, "b")
-        await pilot.press(*FIRST_FOUR, *["enter"] * 6, *"127", "enter")
+        await pilot.press(*BUILD, *"127", "enter", "enter")
         await until(pilot, lambda: "md127 already exists" in screen_text(pilot))
         assert isinstance(pilot.app.screen, WizardScreen)
-        assert pilot.app.screen.step == "name"
+        assert pilot.app.screen.step == "page"
     assert fake.begun == []
 
 
@@ -457,7 +478,7 @@ async def test_the_array_that_the_wizard_has_made_is_chosen(fake: Fake) -> None:
     kernel = Kernel(raid10())
     async with running(kernel) as pilot:
         await at(pilot, WizardScreen, "b")
-        await pilot.press(*FIRST_FOUR, *["enter"] * 6, *"128", "enter")
+        await pilot.press(*BUILD, *"128", "enter", "enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, PlanView))
         main_of(pilot).arrays.show_report(await in_worker(pilot, lambda: became(pilot, kernel, new)))
         chosen = main_of(pilot).arrays.array

@@ -18,11 +18,9 @@ from tests.frame.machines import OLD, host, plain_host, ssd
 from tests.frame.staging import ALL_SIZES, SIZES, SMALL, Paces, Shows, running, screen_text, staged, until
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid5, raid10
-from tests.plans.new_array import FOUR, MOUNT, UUID, survey
+from tests.plans.new_array import FOUR, GIB, MOUNT, UUID, survey
 
-FIRST_FOUR = ("space", "down") * 4
 TEN = WizardDraft(devices=FOUR, level="raid10", layout="n2", chunk_kib=32, bitmap="none")
-FIVE = WizardDraft(devices=FOUR, level="raid5", chunk_kib=64)
 ON_TOP = replace(TEN, on_top="lvm+ext4", mount="/srv/data")
 
 
@@ -56,7 +54,7 @@ def shown(
 
 @SIZES
 def test_devices(shows: Shows, size: tuple[int, int]) -> None:
-    keys = (*("space", "down") * 2, "down", "space", "down", "space", "space", "up", "up", "up")
+    keys = (*("space", "down") * 2, "down", "space", "down", "s", "up", "up", "up")
     shown(shows, "devices", None, *keys, size=size, at=host())
 
 
@@ -83,72 +81,79 @@ def test_old_arrays(shows: Shows, size: tuple[int, int]) -> None:
     shown(shows, "old arrays", draft, *"new", "enter", size=size, at=host())
 
 
-@SIZES
-def test_disks(shows: Shows, size: tuple[int, int]) -> None:
-    shown(shows, "disks", WizardDraft(devices=("sde", "sdf")), size=size)
+@ALL_SIZES
+def test_purpose(shows: Shows, size: tuple[int, int]) -> None:
+    shown(shows, "purpose", WizardDraft(devices=FOUR), size=size)
 
 
-@SIZES
-def test_level(shows: Shows, size: tuple[int, int]) -> None:
-    shown(shows, "level", WizardDraft(devices=FOUR), size=size)
-
-
-def test_level_with_the_longest_note(shows: Shows) -> None:
-    shown(shows, "level", WizardDraft(devices=FOUR), "down", "down", "down")
+def test_all_levels(shows: Shows) -> None:
+    shown(shows, "purpose", WizardDraft(devices=FOUR), "plus", "down", "down")
 
 
 def test_level_refused(shows: Shows) -> None:
-    shown(shows, "level", WizardDraft(devices=FOUR[:2], spares=("sde",)), *["down"] * 5)
-
-
-@SIZES
-def test_chunk(shows: Shows, size: tuple[int, int]) -> None:
-    shown(shows, "chunk", replace(TEN, chunk_kib=0), size=size)
-
-
-@SIZES
-def test_bitmap(shows: Shows, size: tuple[int, int]) -> None:
-    shown(shows, "bitmap", FIVE, size=size)
-
-
-def test_journal(shows: Shows) -> None:
-    shown(shows, "bitmap", replace(FIVE, devices=FOUR[:3], journal="sdd2"))
-
-
-@SIZES
-def test_more(shows: Shows, size: tuple[int, int]) -> None:
-    shown(shows, "more", TEN, "left", "down", "down", "space", size=size)
-
-
-def test_more_of_a_mirror(shows: Shows) -> None:
-    draft = WizardDraft(devices=FOUR[:2], level="raid1", bitmap="none")
-    shown(shows, "more", draft, "down", "down", "space", "down", "space", "enter")
-
-
-@SIZES
-def test_on_top(shows: Shows, size: tuple[int, int]) -> None:
-    shown(shows, "on top", TEN, "down", "down", "down", size=size)
-
-
-@SIZES
-def test_mount(shows: Shows, size: tuple[int, int]) -> None:
-    shown(shows, "mount", replace(TEN, on_top="ext4"), *"srv", "enter", size=size)
-
-
-@SIZES
-def test_volume(shows: Shows, size: tuple[int, int]) -> None:
-    devices = (*(ssd(name) for name in (*FOUR, "sde", "md9")), ssd("sdf", MOUNT))
-    there = survey(*devices, arrays=(raid5("md9"),), systemd=True, trim_timer="disabled")
-    shown(shows, "volume", ON_TOP, "down", "down", "space", "down", "space", size=size, at=there)
+    shown(shows, "purpose", WizardDraft(devices=FOUR[:2], spares=("sde",)), "plus", *["down"] * 5)
 
 
 @SIZES
 def test_name(shows: Shows, size: tuple[int, int]) -> None:
-    shown(shows, "name", ON_TOP, *"127", "enter", size=size, at=plain_host(arrays=(raid10(),)))
+    keys = ("ctrl+u", *"127", "enter")
+    shown(shows, "name", WizardDraft(devices=FOUR), *keys, size=size, at=plain_host(arrays=(raid10(),)))
+
+
+@ALL_SIZES
+def test_page(shows: Shows, size: tuple[int, int]) -> None:
+    shown(shows, "page", WizardDraft(devices=("sde", "sdf")), size=size)
+
+
+@SIZES
+def test_page_of_parity(shows: Shows, size: tuple[int, int]) -> None:
+    shown(shows, "page", WizardDraft(devices=FOUR, level="raid6", name="128"), "down", "down", size=size)
+
+
+def test_page_with_a_journal(shows: Shows) -> None:
+    shown(shows, "page", WizardDraft(devices=FOUR[:3], journal="sdd2", level="raid5"), "down", "down")
+
+
+@SIZES
+def test_page_with_all_values(shows: Shows, size: tuple[int, int]) -> None:
+    draft = WizardDraft(devices=FOUR[:2], level="raid1")
+    shown(shows, "page", draft, "plus", *["down"] * 5, "space", size=size)
+
+
+@SIZES
+def test_page_with_a_volume(shows: Shows, size: tuple[int, int]) -> None:
+    devices = (*(ssd(name) for name in (*FOUR, "sde", "md9")), ssd("sdf", MOUNT))
+    there = survey(*devices, arrays=(raid5("md9"),), systemd=True, trim_timer="disabled")
+    shown(shows, "page", ON_TOP, *["down"] * 4, "down", "down", "space", size=size, at=there)
+
+
+def test_page_where_a_mount_point_is_typed(shows: Shows) -> None:
+    draft = WizardDraft(devices=FOUR, on_top="ext4", mount="/srv/data", name="data")
+    shown(shows, "page", draft, *["down"] * 4, "space", *"x y")
+
+
+def test_page_where_what_was_typed_cannot_be(shows: Shows) -> None:
+    draft = WizardDraft(devices=FOUR, on_top="ext4", mount="/srv/data", name="data")
+    shown(shows, "page", draft, *["down"] * 4, "space", "ctrl+u", *"srv", "enter")
+
+
+@SIZES
+def test_what_speaks_against_it(shows: Shows, size: tuple[int, int]) -> None:
+    disks = [ssd(f"sd{letter}", size_bytes=4000 * GIB) for letter in "abc"]
+    spinning = [
+        replace(each, disk=replace(each.disk, rotational=True, model="ST8000DM004-2CX188")) for each in disks
+    ]
+    there = survey(*spinning, ssd("sdd", size_bytes=3000 * GIB))
+    draft = WizardDraft(devices=("sda", "sdb", "sdc", "sdd"), level="raid5")
+    shown(shows, "page", draft, size=size, at=there)
 
 
 def test_smallest(shows: Shows) -> None:
-    shown(shows, "level", WizardDraft(devices=FOUR), size=(60, 15))
+    shown(shows, "purpose", WizardDraft(devices=FOUR), size=(60, 15))
+
+
+def test_smallest_page(shows: Shows) -> None:
+    shown(shows, "page", WizardDraft(devices=FOUR), size=(60, 15))
 
 
 def review() -> PlanView:
@@ -158,7 +163,7 @@ def review() -> PlanView:
     )
     made = plan_draft(draft, host(), UUID, "3e6be9de-8139-4e8b-9106-a43f08d823a6")
     assert isinstance(made, Plan), made
-    return PlanView(made, host().devices, title=f"{TITLE}: 127", right="step 11 of 11: review")
+    return PlanView(made, host().devices, title=f"{TITLE}: 127", right="review")
 
 
 @ALL_SIZES
@@ -172,7 +177,7 @@ def test_review_end(shows: Shows) -> None:
 
 @SIZES
 def test_why(shows: Shows, size: tuple[int, int]) -> None:
-    shown(shows, "chunk", TEN, "question_mark", *["pagedown"] * (size == SMALL), size=size)
+    shown(shows, "page", TEN, "down", "question_mark", *["pagedown"] * (size == SMALL), size=size)
 
 
 # -- keys
@@ -189,60 +194,48 @@ async def given(make: Callable[[], FrameScreen[Any]], *keys: str) -> list[Any]:
     return results
 
 
-TAKE = ("enter",)
-WHOLE = replace(ON_TOP, on_top="xfs", mount="/srv", name="128")
+MADE = WizardDraft(
+    devices=FOUR, level="raid10", layout="n2", chunk_kib=512, bitmap="internal", on_top="nothing", name="data"
+)
 
 
 @pytest.mark.parametrize(
     ("keys", "result"),
     [
-        (("enter",), []),  # no device yet
         (("escape",), [None]),
-        (("space", "enter", "escape", "escape"), [None]),
-        (  # devices, raid10 near 2, 32 KiB, none, more, XFS, /srv, volume, name
-            (*FIRST_FOUR, *TAKE * 5, *("down", "down", *TAKE, *"/srv", *TAKE), *TAKE, *"128", *TAKE),
-            [WHOLE],
+        (("enter", "escape", "escape"), [None]),
+        (("enter",) * 4, [MADE]),  # four Enters make the recommended array
+        (  # raid5, its own name
+            ("enter", "down", "enter", "ctrl+u", *"128", "enter", "enter"),
+            [replace(MADE, level="raid5", layout="", name="128")],
         ),
-        (  # the same by letters
-            (*("space", "j") * 4, *TAKE * 5, *("j", "j", *TAKE, *"/srv", *TAKE), *TAKE, *"128", *TAKE),
-            [WHOLE],
+        (  # LVM and ext4, mounted where it is proposed
+            (*("enter",) * 3, *("down",) * 3, *("right",) * 3, "enter"),
+            [replace(MADE, on_top="lvm+ext4", mount="/srv/data")],
         ),
-        (  # raid1, internal, more, nothing
-            (*FIRST_FOUR[:4], *TAKE, *TAKE, "down", *TAKE, *TAKE, *TAKE, *"data", *TAKE),
-            [WizardDraft(devices=FOUR[:2], level="raid1", bitmap="internal", on_top="nothing", name="data")],
+        (  # another mount point, typed in place; the same by letters
+            (*("enter",) * 3, *"jjj", *"ll", "j", "space", "ctrl+u", *"/srv", "enter", "enter"),
+            [replace(MADE, on_top="xfs", mount="/srv")],
         ),
-        (  # back to the level: what was decided on top of it is undecided again
-            (*FIRST_FOUR, *TAKE, *TAKE, "end", *TAKE, *("escape",) * 2, "home", *TAKE * 4, "1", *TAKE),
-            [WizardDraft(devices=FOUR, level="raid1", bitmap="none", on_top="nothing", name="1")],
+        (  # a value that is left as it was
+            (*("enter",) * 3, "end", "space", *"xyz", "escape", "enter"),
+            [MADE],
+        ),
+        (  # back to the level: what followed from it has its default again
+            (*("enter",) * 3, "down", "right", "escape", "escape", "down", *("enter",) * 3),
+            [replace(MADE, level="raid5", layout="")],
         ),
         (  # back and forth: what was decided stays
-            (*FIRST_FOUR, *TAKE, *TAKE, "end", *TAKE, *("escape",) * 2, *TAKE * 5, "1", *TAKE),
-            [replace(TEN, chunk_kib=2048, on_top="nothing", name="1")],
+            (*("enter",) * 3, "down", "right", "escape", "escape", *("enter",) * 3),
+            [replace(MADE, chunk_kib=1024)],
         ),
-        (  # a spare, a journal, an empty slot: raid5 is the first that can be
-            (
-                *FIRST_FOUR[:4],
-                *("space", "space", "down", "left", "end", "right"),
-                *(*TAKE * 6, "1", *TAKE),
-            ),
-            [
-                WizardDraft(
-                    devices=FOUR[:2],
-                    spares=("sdc2",),
-                    journal="sdd2",
-                    empty=1,
-                    level="raid5",
-                    chunk_kib=64,
-                    bitmap="none",
-                    policy="journal",
-                    on_top="nothing",
-                    name="1",
-                )
-            ],
+        (  # the others take its place where one is left out
+            ("space", *("enter",) * 4),
+            [replace(MADE, devices=FOUR[1:], level="raid5", layout="")],
         ),
         (  # what is typed is text, whatever else its letters do elsewhere
-            (*FIRST_FOUR[:4], *TAKE * 5, *"hjklq7", *TAKE),
-            [WizardDraft(devices=FOUR[:2], level="raid1", bitmap="none", on_top="nothing", name="hjklq7")],
+            ("enter", "enter", "ctrl+u", *"hjklq7", "enter", "enter"),
+            [replace(MADE, name="hjklq7")],
         ),
     ],
 )
@@ -250,17 +243,34 @@ async def test_building(keys: tuple[str, ...], result: list[Any]) -> None:
     assert await given(lambda: WizardScreen(plain_host()), *keys) == result
 
 
+async def test_a_spare_a_journal_and_an_empty_slot() -> None:
+    """Of what is proposed, RAID 5 alone can be; the journal guards it."""
+    draft = WizardDraft(devices=FOUR[:2], spares=("sdc2",), journal="sdd2", empty=1)
+    [made] = await given(lambda: WizardScreen(plain_host(), draft), *["enter"] * 4)
+    assert (made.level, made.bitmap, made.policy) == ("raid5", "none", "journal")
+
+
+def test_at_most_25_keys_to_a_mounted_volume_on_raid_10() -> None:
+    """As above: 3 for the questions, 6 to LVM and ext4, one to the review, and y."""
+    keys = (*("enter",) * 3, *("down",) * 3, *("right",) * 3, "enter", "y")
+    assert len(keys) == 11
+
+
 @pytest.mark.parametrize(
     ("keys", "draft"),
     [
-        (("space",), WizardDraft(devices=("sda2",))),
-        (("space", "space"), WizardDraft(spares=("sda2",))),
-        (("left",), WizardDraft(journal="sda2")),
-        (("left", "right"), WizardDraft()),
-        (("space",) * 4, WizardDraft()),
-        (("end", "space", "right", "right", "left"), WizardDraft(empty=2)),
-        (("end", "left"), WizardDraft()),
-        (("pagedown", "up", "space"), WizardDraft(devices=("sdf",))),
+        ((), WizardDraft(devices=FOUR)),
+        (("space",), WizardDraft(devices=FOUR[1:])),
+        (("space", "space"), WizardDraft(devices=(*FOUR[1:], "sda2"))),
+        (("s",), WizardDraft(devices=FOUR[1:], spares=("sda2",))),
+        (("s", "space"), WizardDraft(devices=FOUR[1:])),
+        (("w", "down", "w"), WizardDraft(devices=FOUR[2:], journal="sdb2")),
+        (("left", "left"), WizardDraft(devices=FOUR[1:])),
+        (("left",), WizardDraft(devices=FOUR[1:])),
+        (("left", "right"), WizardDraft(devices=(*FOUR[1:], "sda2"))),
+        (("end", "space", "right", "right", "left"), WizardDraft(devices=FOUR, empty=2)),
+        (("end", "left"), WizardDraft(devices=FOUR)),
+        (("pagedown", "up", "space"), WizardDraft(devices=(*FOUR, "sdf"))),
     ],
 )
 async def test_what_devices_become(keys: tuple[str, ...], draft: WizardDraft) -> None:
@@ -291,11 +301,11 @@ async def test_an_old_array_is_given_up_by_its_name() -> None:
         assert screen.step == "old arrays"
         assert "no name was typed; type old, or go back and" in screen_text(pilot)
         await pilot.press(*"old", "enter")
-        assert (screen.step, screen.draft.destroys) == ("level", ("old",))
+        assert (screen.step, screen.draft.destroys) == ("purpose", ("old",))
         await pilot.press("escape")
         assert "old will be destroyed. Enter continues." in screen_text(pilot)
         await pilot.press("enter")
-        assert (screen.step, screen.draft.destroys) == ("level", ("old",))
+        assert (screen.step, screen.draft.destroys) == ("purpose", ("old",))
 
 
 async def test_an_old_array_may_have_any_name() -> None:
@@ -315,24 +325,24 @@ async def test_an_old_array_may_have_any_name() -> None:
 
 async def test_another_size() -> None:
     async with running(Kernel(raid10())) as pilot:
-        pilot.app.push_screen(WizardScreen(plain_host(), WizardDraft(devices=FOUR), step="level"))
+        pilot.app.push_screen(WizardScreen(plain_host(), WizardDraft(devices=FOUR), step="purpose"))
         await pilot.pause()
-        assert "devices   sda2 sdb2" in screen_text(pilot)
-        await pilot.resize_terminal(60, 15)
-        await until(pilot, lambda: "devices   " not in screen_text(pilot))
+        assert "rebuild   " not in screen_text(pilot)
         await pilot.resize_terminal(120, 40)
-        await until(pilot, lambda: "devices   sda2 sdb2 sdc2 sdd2" in screen_text(pilot))
+        await until(pilot, lambda: "rebuild   " in screen_text(pilot))
+        await pilot.resize_terminal(60, 15)
+        await until(pilot, lambda: "rebuild   " not in screen_text(pilot))
 
 
 async def test_one_does_not_go_on_with_what_cannot_be() -> None:
     async with running(Kernel(raid10())) as pilot:
         screen = WizardScreen(
-            plain_host(), WizardDraft(devices=FOUR[:2], level="raid1", write_mostly=FOUR[:2]), step="more"
+            plain_host(), WizardDraft(devices=FOUR[:2], level="raid1", write_mostly=FOUR[:2]), step="page"
         )
         pilot.app.push_screen(screen)
         await pilot.pause()
         await pilot.press("enter")
-        assert screen.step == "more"
+        assert screen.step == "page"
         assert "all members would be write-mostly; omit one of them" in screen_text(pilot)
 
 
@@ -347,7 +357,7 @@ async def test_a_page_behind_each_step(step: str) -> None:
             await pilot.pause()
             shown = pilot.app.screen
             assert isinstance(shown, WhyScreen)
-            assert f"Build an array: {step}" in screen_text(pilot)
+            assert f"Build an array: {'level' if step == 'page' else step}" in screen_text(pilot)
             await pilot.press("j", "pagedown", "up", "k", "escape")
             assert pilot.app.screen == screen
             assert screen.step == step
@@ -369,7 +379,7 @@ def listed(pilot: Paces) -> list[str]:
 async def test_the_devices_are_filtered() -> None:
     many = survey(*(ssd(f"sd{letter}{part}") for letter in "abcdefghijkl" for part in (2, 3)))
     async with running(Kernel(raid10())) as pilot:
-        screen = WizardScreen(many)
+        screen = WizardScreen(many, WizardDraft())
         pilot.app.push_screen(screen)
         await pilot.pause()
         await pilot.press("slash", *"sdk")
@@ -384,7 +394,7 @@ async def test_the_devices_are_filtered() -> None:
         assert listed(pilot)[0] == "sda2"
         assert screen.draft.devices == ("sdk2", "sdk3")
         await pilot.press("enter")
-        assert screen.step == "level"
+        assert screen.step == "purpose"
 
 
 async def test_only_what_can_be_taken_is_listed() -> None:
@@ -401,7 +411,8 @@ async def test_only_what_can_be_taken_is_listed() -> None:
 
 async def test_a_path_is_typed_with_its_slashes() -> None:
     async with running(Kernel(raid10())) as pilot:
-        pilot.app.push_screen(WizardScreen(plain_host(), replace(ON_TOP, mount=""), step="mount"))
+        screen = WizardScreen(plain_host(), replace(ON_TOP, mount="", name="data"), step="page")
+        pilot.app.push_screen(screen)
         await pilot.pause()
-        await pilot.press("slash", "f")
-        assert "> /f" in screen_text(pilot)
+        await pilot.press(*["down"] * 4, "space", "slash", "f")
+        assert "[ /f▏ ]" in screen_text(pilot)
