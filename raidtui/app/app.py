@@ -32,6 +32,7 @@ from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.model.plan import Plan, Refusal
 from raidtui.plans.target import needs_root
+from raidtui.view.line import Line
 from raidtui.view.palette import choose_theme
 from raidtui.watch.session import Session
 from raidtui.watch.watch import Report
@@ -290,6 +291,9 @@ class RaidApp(DefectHooks, KeyOrderApp):
     def _own(self, report: Report) -> None:
         self.report = report
         self.main.show_report(report)
+        for screen in self.screen_stack:
+            if (show_host := getattr(screen, "show_host", None)) is not None:  # a page
+                show_host()
         self._alarms.show_title(report)
 
     def own_report(self, report: Report) -> None:
@@ -304,6 +308,10 @@ class RaidApp(DefectHooks, KeyOrderApp):
         if self.report is not None:
             told = len(self.screen_stack) == 1 and not self.held
             self._alarms.take(report.new_events, self.screen, told=told)
+
+    def host_lines(self) -> Sequence[Line]:
+        """See ``ScreenShell``."""
+        return self.main.host_lines()
 
     def tell_alarms(self) -> None:
         """Say what became worse while the arrays were not in view."""

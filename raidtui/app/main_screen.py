@@ -62,6 +62,24 @@ _FURTHER = (SCOPE, GIVE_BACK, UNDO, REMOVE, STOP, BUILD, JOBS, LOCATE, ASSEMBLE,
 """What the footer shows besides in windows wider than 80 columns, the most useful first."""
 
 
+def _host_name(report: Report) -> str:
+    host = report.snapshot.host
+    return host.name or host.source or "this host"
+
+
+def _host_parts(report: Report) -> tuple[Line, str, str]:
+    """Return the counts of arrays, as whom one acts, and the time."""
+    snapshot, host = report.snapshot, report.snapshot.host
+    rights = "root" if host.is_root else "read-only"
+    if host.source:
+        rights = "demo" if host.source == "demo" else "capture"
+    counts = counts_line(counts_of(report))
+    if snapshot.stale is not None:
+        since = time.strftime("%H:%M:%S", time.localtime(snapshot.stale.since_s))
+        counts = [(f"▲ stale since {since}", "warn")]
+    return counts, rights, time.strftime("%H:%M", time.localtime(snapshot.taken_s))
+
+
 class MainScreen(PaintingScreen):
     """The screen below all dialogs.
 
@@ -279,22 +297,26 @@ class MainScreen(PaintingScreen):
         offer = self.arrays.offer if self.pane == "arrays" else ""
         return [(" " + visible(offer), "accent")] if offer else []
 
+    def host_lines(self) -> list[Line]:
+        """Return the counts of arrays, host, user and time for the head of a page, the longest form first."""
+        if self.report is None:
+            return []
+        middle, rights, stamp = _host_parts(self.report)
+        name = _host_name(self.report)
+        short = [("".join(text.split(" ")[:2]), role) for text, role in middle]
+        return [
+            [*middle, (f"   {name} {rights} {stamp}", "plain")],
+            [*middle, (f"   {stamp}", "plain")],
+            [*short, (f" {stamp}", "plain")],
+        ]
+
     def _header(self, report: Report, width: int) -> Line:
-        snapshot = report.snapshot
-        host = snapshot.host
+        host = report.snapshot.host
         release = f" · Linux {(host.kernel or '').partition('-')[0]}" if host.kernel else ""
-        rights = "root" if host.is_root else "read-only"
-        if host.source:
-            rights = "demo" if host.source == "demo" else "capture"
-        stamp = time.strftime("%H:%M", time.localtime(snapshot.taken_s))
-        middle = counts_line(counts_of(report))
-        if snapshot.stale is not None:
-            since = time.strftime("%H:%M:%S", time.localtime(snapshot.stale.since_s))
-            middle = [(f"▲ stale since {since}", "warn")]
+        middle, rights, stamp = _host_parts(report)
         if self.held:
             middle = [*middle, (" ", "plain"), ("▮▮ held", "accent")]
-        name = host.name or host.source or "this host"
-        return header_line(f"{name}{release}", middle, f"{rights}  {stamp}", width)
+        return header_line(f"{_host_name(report)}{release}", middle, f"{rights}  {stamp}", width)
 
     def _footer(self, width: int) -> Line:
         if self.pane == "arrays" and isinstance(self.focused, Slider):

@@ -17,6 +17,7 @@ from textual.widget import Widget
 
 from raidtui.frame.dialog import Dialog
 from raidtui.frame.lines import Lines, ScrollLines
+from raidtui.frame.screen_shell import shell_of
 from raidtui.frame.stock import STOCK
 from raidtui.frame.textual_private import KeyHook, bindings_for, is_default_prevented
 from raidtui.view.line import Line
@@ -161,6 +162,9 @@ class PageScreen(FrameScreen[T], Generic[T]):
         Binding("pagedown", "page(1)", show=False),
     ]
 
+    _titles = ("", "")
+    """The title, and what stands at its right."""
+
     def compose(self) -> ComposeResult:
         """Title, body, foot."""
         with Vertical(classes="page"):
@@ -193,12 +197,21 @@ class PageScreen(FrameScreen[T], Generic[T]):
         """Draw everything."""
 
     def show_head(self, title: str, right: str = "") -> None:
-        """Show the title, and at the right the step."""
+        """Show the title, at the right the step, and behind it the host, as far as there is room."""
+        self._titles = (title, right)
+        self.show_host()
+
+    def show_host(self) -> None:
+        """Show the counts of arrays, host, user and time as they are now."""
+        title, right = self._titles
         width = self.inner_width
         room = width - cell_width(right) - 2 if right else width
-        self._head.show(
-            [[(fit(title, room), "strong"), (f"  {right}" if right else "", "plain")], rule(width)]
-        )
+        lines = shell_of(self).host_lines()
+        free = room - cell_width(title) - 3
+        host = next((line for line in lines if sum(cell_width(text) for text, _ in line) <= free), [])
+        room -= sum(cell_width(text) for text, _ in host) + 3 if host else 0
+        head: Line = [(fit(title, room), "strong"), (f"  {right}" if right else "", "plain")]
+        self._head.show([[*head, ("   " if host else "", "plain"), *host], rule(width)])
 
     def show_keys(
         self, *items: tuple[str, str], right: tuple[str, str] | None = None, notes: Sequence[Line] = ()

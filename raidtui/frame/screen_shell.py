@@ -12,6 +12,7 @@ from textual.worker import Worker
 
 from raidtui.model.finding import Event
 from raidtui.model.plan import Plan, Refusal
+from raidtui.view.line import Line
 from raidtui.watch.session import Session
 from raidtui.watch.shell import Shell
 from raidtui.watch.watch import Report
@@ -59,6 +60,9 @@ class ScreenShell(Shell, Protocol):
 
     def say(self, text: str, role: str = "warn", *, logged: bool = True) -> None:
         """Show a sentence above the footer; warnings are logged, unless their event is in the log already."""
+
+    def host_lines(self) -> Sequence[Line]:
+        """Return the counts of arrays, host, user and time for the head of a page, the longest form first."""
 
     def tell_alarms(self) -> None:
         """Say what became worse while the arrays were not in view."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from raidtui.app import alarms
@@ -71,6 +73,8 @@ async def test_a_member_fails_while_the_wizard_is_open(
         monkeypatch.setattr(alarms, "_READ_S", 0.0)
         await pilot.press("down")
         await until(pilot, lambda: WORSE[:40] not in screen_text(pilot.app))
+        head = screen_text(pilot.app).split("\n")[0]
+        assert re.search("Build an array .*✖ ?1.* [0-9]{2}:[0-9]{2}", head), "the page's head has the counts"
         await pilot.press("escape")
         await until(pilot, lambda: app_of(pilot).screen is main_of(pilot))
         await until(pilot, lambda: "meanwhile: media is degraded" in message_of(pilot))
