@@ -151,7 +151,9 @@ def build_parser(*, whole: bool = False) -> argparse.ArgumentParser:
         help="print version and kind, and exit",
     )
     parser.add_argument(
-        "--theme", metavar="NAME", help="dark, light, high-contrast, ansi, or a theme of your own"
+        "--theme",
+        metavar="NAME",
+        help="dark, light, catppuccin, gruvbox-light, high-contrast, ansi, or a theme of your own",
     )
     parser.add_argument("--no-mouse", action="store_true", help="do not use the mouse")
     parser.add_argument(

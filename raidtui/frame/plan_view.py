@@ -142,7 +142,8 @@ def review_lines(plan: Plan, width: int, devices: Mapping[str, Device] | None = 
     means: list[Line] = []
     for text in (plan.warning, *plan.notes):
         means += wrapped(text, width, "warn" if text == plan.warning else "plain")
-    means += wrapped(_end(plan), width, "warn" if plan.harm is Harm.DESTROYS else "plain")
+    grave = plan.harm is Harm.DESTROYS and not _erases_empty(plan)
+    means += wrapped(_end(plan), width, "warn" if grave else "plain")
     for text in undo_sentences(plan):
         means += wrapped(text.strip(), width, "dim", indent=2, hang=2)
     if not plan.grounds:
@@ -161,9 +162,23 @@ def no_undo(plan: Plan) -> str:
 
 def _end(plan: Plan) -> str:
     """Return how many steps can be undone."""
+    if _erases_empty(plan):
+        return "Nothing is lost, and the steps below remove what is new." if undo_sentences(plan) else ""
     if words := no_undo(plan):
-        return f"{words[0].upper()}{words[1:]}: what is on the devices cannot be restored."
+        rest = "; the steps below only remove what is new" if undo_sentences(plan) else ""
+        return f"{words[0].upper()}{words[1:]}: what is on the devices cannot be restored{rest}."
     return undoable(plan)
+
+
+def _erased(plan: Plan) -> list[str]:
+    """Return the kernel names of the devices that a plan overwrites."""
+    words = {word for step in plan.steps if step.destroys for word in step.argv}
+    return [name for name in plan.devices if f"/dev/{name}" in words]
+
+
+def _erases_empty(plan: Plan) -> bool:
+    """Whether all that a plan overwrites was read and is empty."""
+    return bool(_erased(plan)) and not plan.losses and not plan.loss_sentences
 
 
 def _losses(plan: Plan, width: int, devices: Mapping[str, Device]) -> list[Line]:
@@ -175,19 +190,21 @@ def _losses(plan: Plan, width: int, devices: Mapping[str, Device]) -> list[Line]
             [],
         ]
     lost = {loss.device: loss.what for loss in plan.losses}
-    words = {word for step in plan.steps if step.destroys for word in step.argv}
-    names = [name for name in plan.devices if f"/dev/{name}" in words]
+    names = _erased(plan)
     names += [name for name in lost if name not in names]
     if not names:
         return []
     only_superblocks = all(
         step.argv[:2] == ("mdadm", "--zero-superblock") for step in plan.steps if step.destroys
     )
-    head = "Lost afterwards:" if only_superblocks else f"This erases {counted(len(names), 'device')}:"
+    count = counted(len(names), "device")
+    head, role = ("Lost afterwards:" if only_superblocks else f"This erases {count}:"), "bad"
+    if _erases_empty(plan):
+        head, role = f"This writes to {count} that {'is' if len(names) == 1 else 'are'} empty:", "strong"
     room = max(len(visible(name)) for name in names) + 2
     models = [visible(devices[name].disk.model or "") for name in names if name in devices]
     model = min(_MODEL, max(map(cell_width, models), default=0))
-    lines: list[Line] = [[(head, "bad")]]
+    lines: list[Line] = [[(head, role)]]
     for name in names:
         what = visible(lost.get(name, "")) or "empty"
         start = f"  {fit(visible(name), room)}{_disk(devices.get(name), model)}"

@@ -89,7 +89,8 @@ def shipped_theme(name: str) -> Theme | None:
     if not any((Path(folder) / f"{name}.toml").exists() for folder in shipped):
         return None
     colours = read_colours(name)
-    light, ansi = name == "light", colours.get("background") == "ansi_default"
+    ground = colours.get("background", "")
+    light, ansi = ground[:1] == "#" and int(ground[1:2], 16) > 7, ground == "ansi_default"
     return _theme(name, {"dark": not light, "ansi": ansi}, colours)
 
 

@@ -264,7 +264,7 @@ def test_too_small_and_back(shows: Shows) -> None:
     shows(staged(STATES["degraded"]), prepare=shrink)
 
 
-THEMED: Sequence[str] = ("light", "high-contrast", "ansi")
+THEMED: Sequence[str] = ("light", "catppuccin", "gruvbox-light", "high-contrast", "ansi")
 
 
 @pytest.mark.parametrize("theme", THEMED)

@@ -13,7 +13,7 @@ from raidtui.view.palette import COLOURS, choose_theme
 from tests.places import HOUSE
 
 SHIPPED = HOUSE / "themes"
-LEAST = {"dark": 4.5, "light": 4.5, "high-contrast": 7.0}
+LEAST = {"dark": 4.5, "light": 4.5, "catppuccin": 4.5, "gruvbox-light": 4.5, "high-contrast": 7.0}
 TEXT = ("foreground", "dim", "strong", "ok", "warn", "bad", "accent")
 GOOD = "[colors]\n" + "".join(f'{name} = "#a0b0c0"\n' for name in COLOURS)
 
@@ -81,7 +81,8 @@ def test_broken_themes(tmp_path: Path, text: str, said: str) -> None:
     assert troubles == (str(error.value),)
     assert pick(found, "mine") == (
         "dark",
-        "no usable theme 'mine'; using dark (available: ansi, dark, high-contrast, light)",
+        "no usable theme 'mine'; using dark"
+        " (available: ansi, catppuccin, dark, gruvbox-light, high-contrast, light)",
     )
 
 

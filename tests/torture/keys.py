@@ -217,7 +217,7 @@ def _counted_shows() -> Iterator[None]:
 
 
 async def _played(dice: random.Random, root: HostReader, bursts: int) -> None:
-    app = staged(root, theme=dice.choice(("dark", "light", "high-contrast", "ansi")), config=Config())
+    app = staged(root, theme=dice.choice(("dark", "gruvbox-light", "high-contrast", "ansi")), config=Config())
     size = dice.choice(_WIDTHS), dice.choice(_HEIGHTS)
     played: list[str] = [f"size {size}"]
     try:

@@ -190,7 +190,7 @@ async def test_from_the_wizard_to_the_job(fake: Fake) -> None:
         await at(pilot, PlanView, *BUILD, *"127", "enter", "enter")
         text = screen_text(pilot)
         assert "Build an array: 127, raid10 of 4 devices" in text
-        assert "This erases 4 devices:" in text
+        assert "This writes to 4 devices that are empty:" in text
         await pilot.press("enter", "enter")  # Enter alone never does it
         assert isinstance(pilot.app.screen, PlanView)
         assert await done(pilot, "y") == "create: 127, raid10 of 4 devices: done"
