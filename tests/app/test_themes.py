@@ -81,8 +81,10 @@ def test_broken_themes(tmp_path: Path, text: str, said: str) -> None:
     assert troubles == (str(error.value),)
     assert pick(found, "mine") == (
         "dark",
-        "no usable theme 'mine'; using dark"
-        " (available: ansi, catppuccin, dark, gruvbox-light, high-contrast, light)",
+        (
+            "no usable theme 'mine'; using dark"
+            " (available: ansi, catppuccin, dark, gruvbox-light, high-contrast, light)"
+        ),
     )
 
 
