@@ -16,7 +16,7 @@ from tests.goldens import SNAPSHOTS
 from tests.hosts.kernel import Kernel
 
 THROTTLED = SNAPSHOTS / "readme" / "throttled.svg"
-SIZE = (100, 24)
+SIZE = (120, 40)
 
 
 def test_arrays(draws: Callable[..., None]) -> None:
@@ -104,11 +104,12 @@ def rows_of(frame: Frame) -> list[str]:
     found: dict[str, str] = {}
     for line, text in re.findall(r'<text [^>]*terminal-line-(\d+)\)">([^<]*)<', frame.svg):
         found[line] = found.get(line, "") + text
-    return [text for text in found.values() if re.match(r"(&#160;|▸)*(▲&#160;data|max|min)", text)]
+    return [text for text in found.values() if re.search(r"▲&#160;data|(max|min)(&#160;)+├", text)]
 
 
-def speed(frame: Frame) -> int:
-    """MB/s of the array in the list's first row."""
-    found = re.search(r"(\d+)&#160;MB/s", frame.svg)
+def speed(frame: Frame) -> float:
+    """MB/s of the chosen array, beside its chart."""
+    text = re.sub(r"<[^>]*>", "", frame.svg).replace("&#160;", " ")
+    found = re.search(r"now\s+([\d.]+)\s+MB/s", text)
     assert found is not None
-    return int(found[1])
+    return float(found[1])

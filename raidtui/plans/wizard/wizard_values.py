@@ -264,8 +264,9 @@ def _others(draft: WizardDraft, survey: Survey) -> list[WizardRow]:
         rows.append(
             WizardRow(
                 key=f"{_JOINS}{name}",
-                words=f"{name} {size} joins the group",
+                words=f"{name} joins",
                 value="yes" if name in draft.others else "no",
+                reason=f"{size}, {has}",
                 note=f"{name}: {has}. {_needs(1 + len(draft.others))}",
                 refusal=refusal.sentence if refusal else "",
                 usual=name not in draft.others,

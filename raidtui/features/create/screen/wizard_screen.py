@@ -67,7 +67,7 @@ _QUESTIONS = {
 }
 _NAME_HINT = "In every superblock, and /dev/md/NAME. Three digits are also the number: 127 is md127."
 _WIDE, _WIDER = 100, 150
-_PANEL, _WIDEST_PANEL = 44, 76
+_PANEL, _WIDEST_PANEL = 42, 76
 _TALL = 30
 
 
@@ -202,7 +202,7 @@ class WizardScreen(RowsForm[WizardDraft]):
         seen = preview(self._tried, self._survey)
         beside = width >= (_WIDER if self.step == DEVICES else _WIDE)
         if beside:
-            own = min(_WIDEST_PANEL, max(_PANEL, width * 2 // 5))
+            own = min(_WIDEST_PANEL, max(_PANEL, width * 3 // 8))
             room = width - own - 3
             panel = panel_lines(seen, own, height) if seen is not None else []
             self.show_body(wizard.beside(self._main(room, height, None), panel, room, height))

@@ -148,6 +148,13 @@ def test_what_speaks_against_it(shows: Shows, size: tuple[int, int]) -> None:
     shown(shows, "page", draft, size=size, at=there)
 
 
+def test_picture(draws: Shows) -> None:
+    """The README's."""
+    draft = WizardDraft(devices=FOUR, on_top="lvm+ext4", mount="/srv/data", name="data")
+    make = lambda: WizardScreen(plain_host(), draft, step="page")  # noqa: E731
+    draws(staged(Kernel(raid10())), size=(120, 40), prepare=pressing(make))
+
+
 def test_smallest(shows: Shows) -> None:
     shown(shows, "purpose", WizardDraft(devices=FOUR), size=(60, 15))
 

@@ -51,6 +51,12 @@ def test_what_happened(shows: Shows, fake: Fake, name: str, size: tuple[int, int
     shows(staged(Kernel(raid10())), size=size, prepare=opened())
 
 
+def test_picture(draws: Shows, fake: Fake) -> None:
+    """The README's."""
+    wreck(fake, "two-kicked")
+    draws(staged(Kernel(raid10())), size=WIDE, prepare=opened())
+
+
 def test_a_way_that_is_not_possible(shows: Shows, fake: Fake) -> None:
     wreck(fake, "two-kicked")
     shows(staged(Kernel(raid10())), prepare=opened("end"))
