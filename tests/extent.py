@@ -1,4 +1,4 @@
-"""How much is tried of what takes long: all of it by ``make whole``, a part in the whole check."""
+"""How much is tried of what takes long: all of it by ``make whole``, a part by ``make test``."""
 
 import os
 from typing import Any

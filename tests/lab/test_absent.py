@@ -103,6 +103,7 @@ print(last.exit_status, absent())
     ]
 
 
+@pytest.mark.later
 def test_an_array_that_a_person_stops_is_not_an_alarm(guest: Guest, three: tuple[str, str, str]) -> None:
     a, b, c = three
     name = create(guest, three, clean=True)
@@ -124,6 +125,7 @@ print(last.exit_status, absent())
     assert not [line for line in said if "failed" in line or "gone" in line]
 
 
+@pytest.mark.later
 def test_a_rename_is_not_seen_as_a_stopped_array(guest: Guest, three: tuple[str, str, str]) -> None:
     """An array has two seconds to come back."""
     a, b, c = three
@@ -144,6 +146,7 @@ CONF = "/etc/mdadm/mdadm.conf"
 UUID = "11111111:22222222:33333333:44444444"
 
 
+@pytest.mark.later
 def test_what_files_name_and_is_not_there(guest: Guest, three: tuple[str, str, str]) -> None:
     create(guest, three, clean=True)
     uuid = status(guest, 0)["arrays"][0]["uuid"]

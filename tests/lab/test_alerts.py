@@ -164,6 +164,7 @@ def test_smartd_calls_it(heard: Guest) -> None:
     assert "8 Currently unreadable (pending) sectors. It is a member of mirror." in found["message"]
 
 
+@pytest.mark.later
 def test_it_is_undone(heard: Guest) -> None:
     mirror(heard)
     before = heard.run("cat /etc/mdadm/mdadm.conf").stdout

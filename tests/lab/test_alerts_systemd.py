@@ -17,6 +17,8 @@ from tests.lab.guests.guest import Guest, Result
 from tests.lab.guests.systemd import inside, start_systemd
 from tests.lab.guests.uml import UmlGuest
 
+pytestmark = pytest.mark.later
+
 SERVER = Path(__file__).parent / "guests" / "inside" / "alert_server.py"
 GOT, PORT = "/root/got", 8918
 RETRIED_S = 240.0
@@ -78,7 +80,6 @@ def planned(booted: Guest) -> Iterator[Guest]:
     assert inside(booted, "systemctl is-active raidtui-alert.timer").stdout == "inactive\n"
 
 
-@pytest.mark.later
 def test_the_units_run_and_the_journal_is_kept(planned: Guest) -> None:
     states = (
         "systemctl is-active mdmonitor.service raidtui-alert.timer; systemctl is-enabled raidtui-alert.timer"
@@ -93,7 +94,6 @@ def test_the_units_run_and_the_journal_is_kept(planned: Guest) -> None:
     assert codes.isdisjoint({"not-watched", "nobody-told", "no-history"})
 
 
-@pytest.mark.later
 def test_the_timer_tries_again(planned: Guest) -> None:
     disk = disk_names(planned)[1]
     planned.run(f"touch {GOT}.refuses; mdadm /dev/md/mirror --fail /dev/{disk}")

@@ -10,8 +10,9 @@ from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import PLAN, already, do, plan, raidtui, refusal
 from tests.lab.test_verbs import idle
 
+pytestmark = pytest.mark.later
 
-@pytest.mark.later
+
 def test_an_array_from_its_creation_to_its_end(guest: Guest) -> None:
     first, second, third, fourth = disk_names(guest)[:4]
     words = ("create", "--name=one", "--level=raid1", "--bitmap=none", "--assume-clean", first, second)
@@ -66,7 +67,6 @@ def test_an_array_from_its_creation_to_its_end(guest: Guest) -> None:
     assert "in use" in refusal(guest, "assemble", "--run", fourth, third)
 
 
-@pytest.mark.later
 def test_more_and_fewer_slots(guest: Guest) -> None:
     names = disk_names(guest)[:4]
     made = make_array(guest, "grown", 5, names[:3], chunk=64, bitmap="internal", extra=["--assume-clean"])

@@ -11,6 +11,8 @@ from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import states
 from tests.places import HOUSE
 
+pytestmark = pytest.mark.later
+
 PLAYBOOK = HOUSE / "tests/features/fleet/playbook.yml"
 _PLACE = "/tmp/collections/ansible_collections/raidtui"
 
@@ -34,7 +36,6 @@ def play(guest: Guest, *words: str, status: int = 0, confirmed: str = "kept") ->
     return done.stdout, {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", recap)}
 
 
-@pytest.mark.later
 def test_a_playbook_run_twice(guest: Guest) -> None:
     make_array(guest, "one", 1, disk_names(guest)[3:5], extra=["--assume-clean"])
     shown, counts = play(guest, "--check", "--diff", "--tags=first")

@@ -11,7 +11,7 @@ from tests.lab.guests.boot import serial_of
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import JOBS, bystander, checksum
 
-pytestmark = pytest.mark.usefixtures("no_benchmarks")
+pytestmark = [pytest.mark.later, pytest.mark.usefixtures("no_benchmarks")]
 CONF = "/etc/mdadm/mdadm.conf"
 # fio's own JSON of each run that is kept.
 _RAW = """
@@ -52,7 +52,6 @@ def test_the_figure_that_is_kept_is_fios_own(guest: Guest) -> None:
     assert guest.run("ls /mnt").stdout.split() == ["lost+found"]
 
 
-@pytest.mark.later
 def test_chunks_against_blocks(guest: Guest) -> None:
     """Arrays are made, measured and removed; nothing else is touched, and nothing before it was typed."""
     disks = disk_names(guest)
@@ -91,7 +90,6 @@ def test_chunks_against_blocks(guest: Guest) -> None:
     assert checksum(guest, [disks[7]]) == before
 
 
-@pytest.mark.later
 def test_queue_depths_and_a_verdict_on_schedulers(guest: Guest, sd: str) -> None:
     depth, scheduler = f"/sys/block/{sd}/device/queue_depth", f"/sys/block/{sd}/queue/scheduler"
     was = read(guest, depth), read(guest, scheduler)
@@ -114,7 +112,6 @@ def test_queue_depths_and_a_verdict_on_schedulers(guest: Guest, sd: str) -> None
     assert (read(guest, depth), read(guest, scheduler)) == was
 
 
-@pytest.mark.later
 def test_killed_and_stopped_in_the_middle(guest: Guest, sd: str) -> None:
     """A killed worker takes its fio along; the next start puts the knob back. What was measured is kept."""
     depth = f"/sys/block/{sd}/device/queue_depth"

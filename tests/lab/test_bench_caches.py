@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.extent import WHOLE
 from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.benches import done, kept, read
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
 
-pytestmark = pytest.mark.usefixtures("no_benchmarks")
+pytestmark = [pytest.mark.later, pytest.mark.usefixtures("no_benchmarks")]
 # Twice the same requests, until the size is done: how fast this machine is plays no part.
 _HOT_SPOTS = ("run", "--preset=hot-spots", "--size=12m", "--runtime=0", "--repeats=2")
 _STATS = ("cache_hits", "cache_misses", "cache_bypass_hits", "cache_bypass_misses")
@@ -49,7 +48,6 @@ def counted(run: dict[str, Any]) -> tuple[int, int]:
     return cache.get("hits", 0), cache.get("misses", 0)
 
 
-@pytest.mark.later
 def test_hot_spots_on_lvmcache(slow: tuple[Guest, str]) -> None:
     """Each request of fio is a hit or a miss; the states are those of dmsetup; a cold start is said."""
     guest, disk = slow
@@ -88,7 +86,6 @@ def test_hot_spots_on_lvmcache(slow: tuple[Guest, str]) -> None:
     assert (ends[1]["hits"] - ends[0]["hits"], ends[1]["misses"] - ends[0]["misses"]) == counted(second)
 
 
-@pytest.mark.later
 def test_hot_spots_on_bcache(slow: tuple[Guest, str]) -> None:
     """Its own counters lag: reads that do not reach the backing device are its hits."""
     guest, disk = slow
@@ -104,7 +101,7 @@ def test_hot_spots_on_bcache(slow: tuple[Guest, str]) -> None:
     )
     backing = ok(guest, "basename $(readlink -f /dev/md/slow)").strip()
     reads = int(read(guest, f"/sys/class/block/{backing}/stat").split()[0])
-    own = by_bcache(guest) if WHOLE else []
+    own = by_bcache(guest)
     said = done(guest, *_HOT_SPOTS, "--device=/dev/bcache0").stdout
     reached = int(read(guest, f"/sys/class/block/{backing}/stat").split()[0]) - reads
     first, second = kept(guest)
@@ -122,9 +119,8 @@ def test_hot_spots_on_bcache(slow: tuple[Guest, str]) -> None:
     assert counted(first)[1] + counted(second)[1] <= reached
     assert first["caches"][0]["cold"] is True
     assert "bcache0 is a cache (bcache, writethrough, cold: the first run fills it)" in said
-    if WHOLE:
-        own = [new - old for new, old in zip(by_bcache(guest), own, strict=True)]
-        assert own == [sum(each) for each in zip(counted(first), counted(second), strict=True)]
+    own = [new - old for new, old in zip(by_bcache(guest), own, strict=True)]
+    assert own == [sum(each) for each in zip(counted(first), counted(second), strict=True)]
 
 
 def by_bcache(guest: Guest) -> list[int]:

@@ -11,7 +11,7 @@ from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import checksum
 
-pytestmark = pytest.mark.usefixtures("no_benchmarks")
+pytestmark = [pytest.mark.later, pytest.mark.usefixtures("no_benchmarks")]
 MIB = 1 << 20
 SECTORS = 32 * MIB // 512  # of the disk in memory
 WRITE = ("run", "--rw=randwrite", "--size=2m", "--bs=64k")
@@ -55,7 +55,6 @@ def test_a_device_is_overwritten_by_whoever_knows_it(guest: Guest) -> None:
     assert (now != first, still) == (True, rest)
 
 
-@pytest.mark.later
 def test_nobody_comes_to_use_the_device_meanwhile(guest: Guest) -> None:
     """It is held while it is written to, also between the runs: mount and mkfs get EBUSY."""
     disk = disk_names(guest)[0]
@@ -74,7 +73,6 @@ def test_nobody_comes_to_use_the_device_meanwhile(guest: Guest) -> None:
     assert guest.run(f"mkfs.ext4 -q -F /dev/{disk} && mount /dev/{disk} /mnt").status == 0, "it is free again"
 
 
-@pytest.mark.later
 def test_a_device_that_is_only_read_is_not_written_to(guest: Guest) -> None:
     disk = disk_names(guest)[0]
     noise(guest, disk)
@@ -91,7 +89,6 @@ def test_a_device_that_is_only_read_is_not_written_to(guest: Guest) -> None:
     assert titles(guest) == []
 
 
-@pytest.mark.later
 def test_a_device_is_trimmed_before_each_run(guest: Guest, sd: str) -> None:
     noise(guest, sd, mib=4)
     result = refused(guest, *WRITE, f"--device={sd}", "--write")

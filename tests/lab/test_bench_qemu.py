@@ -11,6 +11,8 @@ from tests.lab.guests.jobs import JOBS
 from tests.lab.guests.qemu.acpi import FREQUENCIES_MHZ
 from tests.lab.guests.qemu.guest import QemuGuest
 
+pytestmark = pytest.mark.later
+
 QEMU_CELSIUS = 49.9  # 323 kelvin, always
 POLICIES = "/sys/devices/system/cpu/cpufreq/policy*"
 
@@ -23,7 +25,6 @@ def no_benchmarks(qemu: QemuGuest) -> Iterator[None]:
     assert qemu.run('pkill -x fio; test -z "$(pgrep -x fio)"').status == 0
 
 
-@pytest.mark.later
 def test_governors_and_what_surrounds_the_runs(qemu: QemuGuest) -> None:
     """Each is set for its run alone. Frequencies, temperatures and the array are kept with the figures."""
     nvme = qemu.kernel_name(qemu.nvme[0])  # QEMU's SATA disks are none that drivetemp knows

@@ -59,6 +59,7 @@ def test_a_job_file_with_an_option_that_fio_does_not_know(guest: Guest, small: s
     assert guest.run(f"ls {small}").stdout == ""
 
 
+@pytest.mark.later
 def test_no_space_is_left_in_the_middle(guest: Guest, small: str) -> None:
     """Something else fills it up meanwhile; what was written until then is kept."""
     job = job_file(guest, "rw=write", "bs=64k", "size=3m", "rate=512k", "fallocate=none", "fsync=1")
@@ -89,6 +90,7 @@ def test_a_preset_in_little_room(guest: Guest, small: str) -> None:
     assert (run["work"]["size_bytes"], run["read"]["ios"] > 0) == (1 << 20, True)
 
 
+@pytest.mark.later
 def test_a_file_system_that_is_read_only(guest: Guest, small: str) -> None:
     assert guest.run(f"mount -o remount,ro {small}").status == 0
     assert refused(guest, *MIXED, f"--directory={small}") == (
@@ -113,6 +115,7 @@ def test_a_file_system_that_becomes_read_only_in_the_middle(guest: Guest) -> Non
     assert f"{left} cannot be removed: remove it yourself\n" in result.stdout
 
 
+@pytest.mark.later
 @pytest.mark.usefixtures("other_fio")
 def test_a_fio_that_may_not_be_run(guest: Guest, small: str) -> None:
     """It has a file, so that it is not called missing."""
@@ -123,6 +126,7 @@ def test_a_fio_that_may_not_be_run(guest: Guest, small: str) -> None:
     )
 
 
+@pytest.mark.later
 @pytest.mark.usefixtures("other_fio")
 def test_a_fio_that_is_too_old(guest: Guest, small: str) -> None:
     old = "printf '#!/bin/sh\\necho fio-2.1\\n' >/tmp/old && chmod 755 /tmp/old"

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.lab.guests.guest import Guest
+
+pytestmark = pytest.mark.later
 
 CREATE = """
 set -e

@@ -12,6 +12,8 @@ from tests.lab.guests.jobs import PLAN, plan, raidtui
 from tests.lab.guests.terminal import Terminal
 from tests.lab.test_stack import bcache, ok, over_md  # noqa: F401  (fixtures)
 
+pytestmark = pytest.mark.later
+
 WAIT_S = 60.0
 _FILES = "/sys/block/bcache0/bcache"
 RULES = "/etc/udev/rules.d/60-raidtui-io.rules"
@@ -69,7 +71,6 @@ def _status(guest: Guest) -> list[str]:
 _WHY = re.compile(r"the cache of vc/slow\s+is\s+on\s+ubdf\s+alone")
 
 
-@pytest.mark.later
 def test_lvm_by_keys(cached: Guest) -> None:
     """The threshold and the mode; writeback on one disk above a RAID 5 is confirmed, with why; undone."""
     with opened(cached, "vc/slow") as terminal:
@@ -98,7 +99,6 @@ def test_lvm_by_keys(cached: Guest) -> None:
         leave(terminal)
 
 
-@pytest.mark.later
 def test_bcache_by_keys(bcache: Guest) -> None:  # noqa: F811
     """Mode, percent and cutoff, read back from its files; one is kept by udev; written back and detached."""
     disks = disk_names(bcache)

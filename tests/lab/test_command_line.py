@@ -10,6 +10,8 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.lab.guests.arrays import Made, disk_names, make_array, slow
 from tests.lab.guests.boot import REPOSITORY, serial_of
 from tests.lab.guests.console import NOBODY, RAIDTUI, let_anyone_in
@@ -95,6 +97,7 @@ def read_sample(line: str) -> tuple[tuple[str, ...], float]:
     return (found[1], *re.findall(r'="([^"]*)"', found[2])), float(found[3])
 
 
+@pytest.mark.later
 def test_the_exit_status_says_how_it_is(guest: Guest) -> None:
     disks = disk_names(guest)
     assert status(guest).status == 0
@@ -117,6 +120,7 @@ def test_the_exit_status_says_how_it_is(guest: Guest) -> None:
     assert "the state of the arrays is not known" in result.stdout
 
 
+@pytest.mark.later
 def test_everyone_may_look(guest: Guest) -> None:
     let_anyone_in(guest)
     make_three(guest)
@@ -146,6 +150,7 @@ sys.exit(main())
 """
 
 
+@pytest.mark.later
 def test_watching_reports_a_failure(guest: Guest) -> None:
     made = make_array(guest, "data", 1, ["ubda", "ubdb"], extra=["--assume-clean"])
     argv = (sys.executable, "-c", _WATCHING)
@@ -164,6 +169,7 @@ def test_watching_reports_a_failure(guest: Guest) -> None:
     assert watching.wait(60).status == 1
 
 
+@pytest.mark.later
 def test_a_capture_says_the_same_elsewhere(guest: Guest, tmp_path: Path) -> None:
     make_three(guest)
     serials = {serial_of(disk) for disk in disk_names(guest)}

@@ -4,13 +4,14 @@ import json
 
 import pytest
 
-from tests.extent import later
 from tests.lab.guests.arrays import make_container, make_ram_disks
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import do, last_job, raidtui, refusal
 
+pytestmark = pytest.mark.later
 
-@pytest.mark.parametrize("kind", ["imsm", later("ddf")])
+
+@pytest.mark.parametrize("kind", ["imsm", "ddf"])
 def test_a_container_and_its_volume(guest: Guest, kind: str) -> None:
     first, second = make_ram_disks(guest, 2, 128)
     make_container(guest, kind, (first, second), "--level=1")

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from tests.extent import later
 from tests.lab.guests.arrays import make_array, make_ram_disks
 from tests.lab.guests.console import kernel_text
 from tests.lab.guests.deadline import wait_until
@@ -123,6 +122,7 @@ def test_a_disk_that_is_pushed_back_has_another_name_and_is_no_member(
     assert status(guest, 0)["findings"] == []
 
 
+@pytest.mark.later
 def test_a_disk_that_is_pushed_back_is_taken_back_by_the_bitmap(guest: Guest, disks: tuple[str, ...]) -> None:
     """Md takes it back only when it has let go of the device that is gone: both have one number."""
     one, other = disks[:2]
@@ -138,6 +138,7 @@ def test_a_disk_that_is_pushed_back_is_taken_back_by_the_bitmap(guest: Guest, di
     assert status(guest, 0)["findings"] == []
 
 
+@pytest.mark.later
 def test_a_write_makes_md_notice_and_each_is_an_event_once(guest: Guest, disks: tuple[str, ...]) -> None:
     one, other = disks[:2]
     md = make_array(guest, "data", 1, (one, other), extra=("--assume-clean",)).kernel
@@ -205,7 +206,8 @@ def test_a_spare_then_members_of_a_raid5_beyond_its_redundancy(guest: Guest, dis
     assert "[3/3] [UUU]" in guest.run("cat /proc/mdstat").stdout
 
 
-@pytest.mark.parametrize("level", [0, later("linear")])
+@pytest.mark.later
+@pytest.mark.parametrize("level", [0, "linear"])
 def test_an_array_without_redundancy_has_failed(
     guest: Guest, disks: tuple[str, ...], level: int | str
 ) -> None:

@@ -107,6 +107,7 @@ def test_a_form_is_there_while_its_devices_are_read(slow_mdadm: Guest) -> None:
         assert terminal.wait_exit() == 0
 
 
+@pytest.mark.later
 def test_a_name_typed_ahead_hits_no_verb(slow_mdadm: Guest) -> None:
     """In one burst, as a slow line brings it; nothing of the host has to be examined for a rename."""
     guest = slow_mdadm
@@ -127,6 +128,7 @@ def test_a_name_typed_ahead_hits_no_verb(slow_mdadm: Guest) -> None:
         assert terminal.wait_exit() == 0
 
 
+@pytest.mark.later
 def test_a_plan_reads_what_it_concerns(slow_mdadm: Guest) -> None:
     guest = slow_mdadm
     assert guest.run(f"touch {GO}").status == 0
@@ -150,7 +152,9 @@ def test_a_plan_reads_what_it_concerns(slow_mdadm: Guest) -> None:
     assert examined(guest) >= set(disks[:4])
 
 
-@pytest.mark.parametrize("metadata", [later("0.90"), later("1.0"), later("1.1"), "1.2", later("ddf"), "imsm"])
+@pytest.mark.parametrize(
+    "metadata", [later("0.90"), later("1.0"), later("1.1"), later("1.2"), later("ddf"), "imsm"]
+)
 def test_where_mdadm_finds_a_superblock_it_is_asked(guest: Guest, metadata: str) -> None:
     """Its magic number is in the first or the last MiB, whatever the format and the size of the device."""
     first, second, blank = list(disk_names(guest))[:3]

@@ -106,11 +106,8 @@ CONVERSIONS = {
 }
 
 
-ALWAYS = {
-    "0 to 5 to 6", "0 to 10", "1 to 2 devices", "5 to 6", "5 another layout", "6 to 0", "6 to 4 devices",
-    "10 another chunk",
-}  # fmt: skip
-"""One of each kind: a parity more or less, none, devices more or fewer, data that move to another place."""
+ALWAYS = {"5 another layout", "6 to 4 devices"}
+"""Data that move to another place, and fewer devices."""
 
 
 @pytest.mark.parametrize("name", [name if name in ALWAYS else later(name) for name in CONVERSIONS])

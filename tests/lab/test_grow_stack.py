@@ -34,6 +34,7 @@ def attribute(guest: Guest, made: Made, name: str) -> str:
     return guest.run(f"cat /sys/block/{made.kernel}/md/{name}").stdout.strip()
 
 
+@pytest.mark.later
 def test_a_mounted_file_system_takes_the_room(wreck_guest: Guest) -> None:
     """When the reshape has ended, not before."""
     guest = wreck_guest
@@ -45,6 +46,7 @@ def test_a_mounted_file_system_takes_the_room(wreck_guest: Guest) -> None:
     intact(guest, str(made.path))
 
 
+@pytest.mark.later
 def test_larger_members_under_lvm(wreck_guest: Guest) -> None:
     """The array, the physical volume, the volume that is named, and its file system."""
     guest = wreck_guest
@@ -278,6 +280,7 @@ def test_a_job_that_waits_is_cancelled(wreck_guest: Guest) -> None:
     intact(guest, str(made.path))
 
 
+@pytest.mark.later
 def test_no_room_beside_the_data(wreck_guest: Guest) -> None:
     """A file is asked for, and where it must not lie."""
     guest = wreck_guest
@@ -320,6 +323,7 @@ def test_no_room_for_another_chunk(wreck_guest: Guest) -> None:
     intact(guest, str(made.path))
 
 
+@pytest.mark.later
 def test_another_shape_by_keys(wreck_guest: Guest) -> None:
     """From key G to the job's end: a device, a place for the backup file that will not do, one that will.
 

@@ -65,12 +65,12 @@ def holders(guest: Guest, *names: str) -> list[str]:
 @pytest.mark.parametrize(
     ("file", "line"),
     [
-        ("/etc/fstab", r"LABEL=my\040data /srv ext4 noauto 0 0"),
-        ("/etc/fstab", 'UUID="{uuid}" /srv ext4 noauto 0 0'),
+        later("/etc/fstab", r"LABEL=my\040data /srv ext4 noauto 0 0"),
+        later("/etc/fstab", 'UUID="{uuid}" /srv ext4 noauto 0 0'),
         later("/etc/fstab", "/dev/block/{number} /srv ext4 noauto 0 0"),
-        ("/etc/fstab", "/dev/./{name} /srv ext4 noauto 0 0"),
+        later("/etc/fstab", "/dev/./{name} /srv ext4 noauto 0 0"),
         later("/etc/fstab", "/tmp/link /srv ext4 noauto 0 0"),
-        ("/etc/crypttab", "safe /dev/disk/../{name} none noauto"),
+        later("/etc/crypttab", "safe /dev/disk/../{name} none noauto"),
         ("/etc/systemd/system/srv.mount", "What=/dev/disk/by-uuid/{uuid}"),
         later("/etc/systemd/system/x.swap", "What=UUID={uuid}"),
     ],

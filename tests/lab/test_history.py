@@ -53,6 +53,7 @@ def live_through(guest: Guest) -> str:
     return one
 
 
+@pytest.mark.later
 def test_the_ring_buffer(guest: Guest) -> None:
     """Without a journal and log files there is this boot alone, which is said; and what md did."""
     one = live_through(guest)
@@ -126,6 +127,7 @@ def test_a_real_journal(journal: Guest) -> None:
     assert nobody.status == 1
 
 
+@pytest.mark.later
 def test_a_journal_that_was_stopped(journal: Guest) -> None:
     """Its last line is the shutdown."""
     live_through(journal)
@@ -138,6 +140,7 @@ def test_a_journal_that_was_stopped(journal: Guest) -> None:
 OTHER = "/tmp/other"
 
 
+@pytest.mark.later
 def test_the_journal_of_another_host_in_a_folder_and_in_a_capture(journal: Guest) -> None:
     """As from a rescue system: a root file system that is mounted; and a capture, opened elsewhere.
 

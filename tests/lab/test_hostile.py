@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.extent import later
 from tests.lab.guests.arrays import disk_names, make_array, mdstat
 from tests.lab.guests.console import NOBODY, RAIDTUI, open_console
 from tests.lab.guests.deadline import wait_until
@@ -105,6 +106,7 @@ def held(guest: Guest) -> Program:
     return holder
 
 
+@pytest.mark.later
 def test_no_other_host_tells_fio_what_to_do(guest: Guest) -> None:
     """A server of fio could have asked its client for any file of root's, and written one."""
     done = raidtui(guest, "bench", "run", "--hosts", "127.0.0.1", "--directory", "/tmp", "--rw", "randread")
@@ -112,6 +114,7 @@ def test_no_other_host_tells_fio_what_to_do(guest: Guest) -> None:
     assert "unrecognized arguments: --hosts 127.0.0.1" in done.stderr
 
 
+@pytest.mark.later
 def test_races_of_another_user(mirror: Guest) -> None:
     """See ``tests/torture/races.py``, which runs them for hours."""
     race(mirror, seed=1, umask=0o000, times=2)
@@ -132,6 +135,7 @@ def said_of(guest: Guest, confirm: str) -> list[tuple[int, str]]:
     return [(each.status, each.stderr) for each in done]
 
 
+@pytest.mark.later
 @pytest.mark.parametrize(
     ("made", "why"),
     [
@@ -160,6 +164,7 @@ def test_a_state_folder_that_cannot_be_written(mirror: Guest, made: str, why: st
     assert mdstat(guest).count("active") == 1
 
 
+@pytest.mark.later
 def test_too_little_room_is_known_before_anything_is_made(mirror: Guest) -> None:
     """Too little for the journal, and too little for the black box."""
     guest, (_, _, *free) = mirror, disk_names(mirror)
@@ -176,6 +181,7 @@ def test_too_little_room_is_known_before_anything_is_made(mirror: Guest) -> None
         assert guest.run(f"wipefs --noheadings /dev/{free[0]} /dev/{free[1]}").stdout == ""
 
 
+@pytest.mark.later
 def test_a_read_only_etc(mirror: Guest) -> None:
     guest, (disk, _, *free) = mirror, disk_names(mirror)
     plan(guest, "create", "--name=new", "--level=raid1", *free[:2])
@@ -191,6 +197,7 @@ def test_a_read_only_etc(mirror: Guest) -> None:
     assert mdstat(guest).count("active") == 1
 
 
+@pytest.mark.later
 @pytest.mark.parametrize("what", ["the state folder", "a link to one of theirs", "the folder of jobs"])
 def test_a_folder_of_another_user(mirror: Guest, what: str) -> None:
     """It is said by each command; no job in it is listed or begun."""
@@ -218,6 +225,7 @@ def test_a_folder_of_another_user(mirror: Guest, what: str) -> None:
 # -- jobs under way
 
 
+@pytest.mark.later
 def test_a_job_that_is_edited_while_it_runs(mirror: Guest) -> None:
     """The worker goes by the plan that it has read; nobody resumes or takes back another one."""
     guest = mirror
@@ -231,6 +239,7 @@ def test_a_job_that_is_edited_while_it_runs(mirror: Guest) -> None:
         assert "not a plan: JSON is malformed" in done.output
 
 
+@pytest.mark.later
 def test_a_job_whose_folder_is_removed_while_it_runs(mirror: Guest) -> None:
     guest = mirror
     job, worker, following = copying(guest)
@@ -271,6 +280,7 @@ def test_whatever_the_clock_is_set_to(mirror: Guest) -> None:
     assert (done.status, states(guest)) == (0, ["done"]), done.output
 
 
+@pytest.mark.later
 def test_lent_limits_stay_with_their_process_over_a_jump_of_the_clock(mirror: Guest) -> None:
     guest = mirror
     before = limits(guest)
@@ -292,6 +302,7 @@ def test_lent_limits_stay_with_their_process_over_a_jump_of_the_clock(mirror: Gu
 # -- words and tools
 
 
+@pytest.mark.later
 def test_hostile_words_of_an_alert_stay_in_their_line(mirror: Guest) -> None:
     guest = mirror
     guest.run(
@@ -321,8 +332,8 @@ def mail(guest: Guest) -> str:
     ("text", "why"),
     [
         ("exec sleep 1000", "it does not answer"),
-        ("exit 0", "mdadm --examine says nothing of it"),
-        ("echo garbage; exit 1", "garbage"),
+        later("exit 0", "mdadm --examine says nothing of it"),
+        later("echo garbage; exit 1", "garbage"),
     ],
     ids=["hangs", "silent", "garbage"],
 )

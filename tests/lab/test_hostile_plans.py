@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import JOBS, PLAN, apply, plan, raidtui, states
@@ -67,6 +69,7 @@ def test_plans_made_by_hand(guest: Guest) -> None:
     assert "step 1: /tmp/other cannot be written: " in apply(guest, status=1)
 
 
+@pytest.mark.later
 def test_a_plan_is_done_once_and_opposite_ones_one_after_the_other(guest: Guest) -> None:
     mirror(guest)
     _, second, *free = disk_names(guest)

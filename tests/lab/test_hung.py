@@ -113,6 +113,7 @@ def test_a_write_that_md_does_not_take_leaves_the_console_alive(
         assert terminal.wait_exit(60) == 0
 
 
+@pytest.mark.later
 def test_a_cancelled_check_and_one_that_was_paused_are_said_as_they_were(guest: Guest) -> None:
     disks = disk_names(guest)[:2]
     slow(guest, 4000)

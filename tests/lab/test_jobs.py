@@ -173,6 +173,7 @@ def test_members(guest: Guest, data: Made) -> None:
     assert {"lsblk.json", "mdstat.txt", f"examine-{disks[0]}.txt"} <= set(box)
 
 
+@pytest.mark.later
 def test_re_add_copies_what_changed(guest: Guest) -> None:
     disks = disk_names(guest)
     made = make_array(guest, "128", 1, disks[:2], bitmap="internal", extra=["--assume-clean"])
@@ -187,6 +188,7 @@ def test_re_add_copies_what_changed(guest: Guest) -> None:
     in_sync(guest, made.kernel, *disks[:2])
 
 
+@pytest.mark.later
 def test_stop_and_assemble(guest: Guest, data: Made) -> None:
     disks = disk_names(guest)[:4]
     do(guest, "stop", "127")
@@ -225,6 +227,7 @@ def test_what_changed_between_plan_and_run_stops_it(guest: Guest, data: Made) ->
     assert before.count("\n") == 4
 
 
+@pytest.mark.later
 def test_one_job_at_a_time(guest: Guest, data: Made) -> None:
     plan(guest, "stop", "127")
     holder = guest.spawn(
@@ -253,6 +256,7 @@ def test_the_worker_outlives_its_terminal(guest: Guest, data: Made) -> None:
     assert intact(guest, "/dev/md/126")
 
 
+@pytest.mark.later
 def test_who_may_not(guest: Guest, data: Made) -> None:
     plan(guest, "stop", "127")
     guest.run(
@@ -332,7 +336,8 @@ LEVELS = {
 }
 
 
-@pytest.mark.parametrize("case", [each if each == "raid10" else later(each) for each in LEVELS])
+@pytest.mark.later
+@pytest.mark.parametrize("case", LEVELS)
 def test_create(guest: Guest, case: str) -> None:
     disks = disk_names(guest)
     before = bystander(guest, disks[7])
@@ -460,6 +465,7 @@ def test_built_from_the_screen(guest: Guest) -> None:
     assert checksum(guest, [disks[7]]) == before
 
 
+@pytest.mark.later
 def test_a_disk_that_vanished_between_plan_and_run(guest: Guest, data: Made) -> None:
     [gone] = make_ram_disks(guest, 1, size_mib=256)
     plan(guest, "replace", "127", disk_names(guest)[0], "--with", gone)

@@ -27,7 +27,7 @@ main()
 
 
 @pytest.mark.parametrize(
-    ("case", "entries", "tools"), [later(RENAME, 9, 2), (CREATE, 6, 1), (REPLACE, 7, 2)], ids=CASES
+    ("case", "entries", "tools"), [later(RENAME, 9, 2), later(CREATE, 6, 1), (REPLACE, 7, 2)], ids=CASES
 )
 def test_a_worker_killed_anywhere(guest: Guest, case: str, entries: int, tools: int) -> None:
     """Gone on with, or taken back, all is as it must be; the data are there all the time."""
@@ -51,13 +51,14 @@ def test_a_worker_killed_anywhere(guest: Guest, case: str, entries: int, tools: 
 
 
 @pytest.mark.later
-@pytest.mark.parametrize(("case", "steps"), [later(RENAME, 3), later(CREATE, 2), (REPLACE, 2)], ids=CASES)
+@pytest.mark.parametrize(("case", "steps"), [(RENAME, 3), (CREATE, 2), (REPLACE, 2)], ids=CASES)
 def test_the_job_outlives_raidtui_at_every_step(guest: Guest, case: str, steps: int) -> None:
     """The worker is no child of the terminal: whatever ends raidtui, the plan is carried out."""
     [rows] = results(guest, case, f"outlived(case, {signal.SIGKILL:d})")
     assert rows == [[number, -signal.SIGKILL, "done", ""] for number in range(1, steps + 1)]
 
 
+@pytest.mark.later
 def test_the_job_outlives_a_line_that_drops(guest: Guest) -> None:
     calls = [f"outlived(case, {number:d}, [2])" for number in (signal.SIGHUP, signal.SIGINT)]
     assert results(guest, RENAME, *calls) == [[[2, -signal.SIGHUP, "done", ""]], [[2, 0, "done", ""]]]
@@ -78,6 +79,7 @@ def test_the_job_outlives_the_screen(guest: Guest, number: signal.Signals) -> No
     assert "\nARRAY /dev/md/126 " in conf
 
 
+@pytest.mark.later
 def test_taken_back_by_the_command_line(guest: Guest) -> None:
     made = make_array(guest, "127", 1, disk_names(guest)[:2], extra=["--assume-clean"])
     before = checksum(guest, [made.kernel])

@@ -60,16 +60,19 @@ def opened(request: pytest.FixtureRequest) -> Open:
     return machine.terminal
 
 
+@pytest.mark.later
 def test_a_job_reports_status_and_both_outputs(guest: Guest) -> None:
     result = guest.run("echo out; echo err >&2; hostname; exit 3")
     assert (result.status, result.stdout, result.stderr) == (3, "out\nlab\n", "err\n")
     assert result.output == "out\nlab\nerr\n"
 
 
+@pytest.mark.later
 def test_a_signal_is_a_negative_status(guest: Guest) -> None:
     assert guest.run("kill -TERM $$").status == -signal.SIGTERM
 
 
+@pytest.mark.later
 def test_a_large_script_and_a_large_output_come_through(guest: Guest) -> None:
     text = "".join(f"line {number} äöü\n" for number in range(5000))
     assert guest.run(f"cat <<'END'\n{text}END\n").stdout == text
@@ -87,6 +90,7 @@ def test_a_tool_gets_the_tunables_and_all_that_it_was_given(tmp_path: Path) -> N
         assert result == f"{launch.TUNABLES},{variables.get('ONE', '')},name,first  third word,3\n"
 
 
+@pytest.mark.later
 def test_a_program_that_does_not_exist(guest: Guest) -> None:
     with pytest.raises(LabError, match="FileNotFoundError"):
         guest._start(("/does/not/exist",), env=None, tty=None)
@@ -100,6 +104,7 @@ def test_a_timeout_kills_the_whole_tree_and_says_what_was_written(guest: Guest) 
     assert guest.run("pgrep -x sleep").status == 1
 
 
+@pytest.mark.later
 def test_what_hangs_is_said_first_when_a_test_has_failed(guest: Guest) -> None:
     job = f"{JOBS}/20260101-120000-stop"
     entries = "\\n".join(f'{{"event": "output", "text": "{number}"}}' for number in range(9))
@@ -115,6 +120,7 @@ def test_what_hangs_is_said_first_when_a_test_has_failed(guest: Guest) -> None:
     assert guest.run(f"rm -r {job}").status == 0
 
 
+@pytest.mark.later
 def test_jobs_run_beside_each_other(guest: Guest) -> None:
     guest.run("mkfifo /run/fifo")
     reading = guest.spawn("read line </run/fifo; echo got $line")
@@ -124,11 +130,13 @@ def test_jobs_run_beside_each_other(guest: Guest) -> None:
     assert reading.status == 0
 
 
+@pytest.mark.later
 def test_python_jobs_have_the_project_and_its_environment(guest: Guest) -> None:
     result = guest.run("import pyte, sys, tests.lab; print(sys.prefix)", interpreter="python")
     assert (result.output, result.status) == (f"{sys.prefix}\n", 0)
 
 
+@pytest.mark.later
 def test_files_go_in_both_directions(guest: Guest) -> None:
     path = guest.put("in", b"first")
     assert guest.run(f"cat {path}").stdout == "first"
@@ -147,6 +155,7 @@ def test_the_guest_cannot_write_to_the_host(guest: Guest) -> None:
         guest.run(f"rm {name}")
 
 
+@pytest.mark.later
 def test_raid10_is_made_and_shown(guest: Guest) -> None:
     slow(guest, 500)
     made = make_array(guest, "data", 10, disk_names(guest)[:4], layout="n2", chunk=64)
@@ -158,6 +167,7 @@ def test_raid10_is_made_and_shown(guest: Guest) -> None:
     assert "lab:data" in guest.run(f"mdadm --detail {made.path}").stdout
 
 
+@pytest.mark.later
 def test_members_fail_and_leave(guest: Guest) -> None:
     made = make_array(guest, "data", 1, ["ubda", "ubdb", "ubdc"], spares=1, extra=["--assume-clean"])
     slow(guest, 100)
@@ -167,6 +177,7 @@ def test_members_fail_and_leave(guest: Guest) -> None:
     assert "ubdb" not in mdstat(guest)
 
 
+@pytest.mark.later
 def test_ram_disks_make_arrays_too(guest: Guest) -> None:
     made = make_array(guest, "many", 6, make_ram_disks(guest, 8), extra=["--assume-clean"])
     assert "[8/8] [UUUUUUUU]" in mdstat(guest)
@@ -194,6 +205,7 @@ def test_nothing_is_left_for_the_next_test(guest: Guest, round_: int) -> None:
     guest.terminal(["sleep", "987"])
 
 
+@pytest.mark.later
 def test_a_full_screen_program_is_shown_and_gets_keys(opened: Open) -> None:
     with opened([sys.executable, "-c", SHOW_KEYS], cols=60, rows=20) as terminal:
         terminal.wait_for("size 60x20")
@@ -233,6 +245,7 @@ while True:
 """
 
 
+@pytest.mark.later
 def test_ctrl_c_is_a_signal(opened: Open) -> None:
     """A shell cannot trap what was ignored when it began, and whoever runs the tests may ignore it."""
     with opened([sys.executable, "-I", "-S", "-c", _INTERRUPTED]) as terminal:
@@ -242,6 +255,7 @@ def test_ctrl_c_is_a_signal(opened: Open) -> None:
         assert terminal.wait_exit() == 9
 
 
+@pytest.mark.later
 def test_a_program_that_ends_leaves_its_last_words(opened: Open) -> None:
     with opened(["bash", "-c", "stty -echo; seq 1000; echo goodbye"], rows=10) as terminal:
         terminal.wait_for(lambda _: terminal.lines()[-3:] == ["1000", "goodbye", ""])
@@ -251,6 +265,7 @@ def test_a_program_that_ends_leaves_its_last_words(opened: Open) -> None:
             terminal.wait_for("more")
 
 
+@pytest.mark.later
 def test_queries_are_answered_and_private_sequences_are_not_drawn(opened: Open) -> None:
     script = r"""
     stty raw -echo; printf '\033[>1u\033[?2026$p'; IFS= read -rd y mode
@@ -263,6 +278,7 @@ def test_queries_are_answered_and_private_sequences_are_not_drawn(opened: Open) 
         assert terminal.cells[terminal.find("curly")[1]][terminal.find("curly")[0]].underline
 
 
+@pytest.mark.later
 def test_a_job_runs_beside_the_full_screen_program(guest: Guest) -> None:
     made = make_array(guest, "data", 1, ["ubda", "ubdb"], extra=["--assume-clean"])
     watch = "while :; do printf '\\033[H'; cat /proc/mdstat; read -t 0.1; done"
@@ -276,6 +292,7 @@ def test_a_job_runs_beside_the_full_screen_program(guest: Guest) -> None:
                 guest.terminal(["true"])
 
 
+@pytest.mark.later
 def test_a_panic_is_reported_with_the_last_words(lab: Guest) -> None:
     assert lab.alive  # where there is no laboratory, this is skipped
     guest = UmlGuest.boot(disks=1)
@@ -330,6 +347,7 @@ def test_a_kernel_that_lost_its_interrupts_is_woken(monkeypatch: pytest.MonkeyPa
         assert looks[:3] == [False] * 3
 
 
+@pytest.mark.later
 def test_the_guests_kernel_is_woken(guest: Guest) -> None:
     """Its clock does not jump and nothing ends early, however often it happens."""
     assert isinstance(guest, UmlGuest)

@@ -195,6 +195,7 @@ def jobs_of(guest: Guest) -> list[str]:
     return [each["state"] for each in found if each["title"].startswith("compare: ")]
 
 
+@pytest.mark.later
 def test_a_comparison_ends_when_a_member_fails_and_is_no_mismatch(guest: Guest) -> None:
     """Slow enough that it is under way: a job that other jobs do not wait for."""
     disks = disk_names(guest)[:3]
@@ -216,6 +217,7 @@ def test_a_comparison_ends_when_a_member_fails_and_is_no_mismatch(guest: Guest) 
         terminal.wait_for("All members match; ")
 
 
+@pytest.mark.later
 def test_others_at_work_are_seen(guest: Guest) -> None:
     disks = disk_names(guest)[:2]
     array = make_array(guest, "data", 1, disks, extra=["--size=16M"])
@@ -281,6 +283,7 @@ def test_most_of_three_copies_below_lvm_and_xfs(guest: Guest, unmounted: None) -
     )
 
 
+@pytest.mark.later
 def test_two_copies_and_partitions_cannot_be_known(guest: Guest, unmounted: None) -> None:
     disks = disk_names(guest)[:2]
     array = make_array(guest, "data", 1, disks, extra=["--size=44M"])

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.extent import later
 from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import JOBS, PLAN, apply, plan, raidtui, refusal, states
@@ -170,6 +169,7 @@ def test_striped_over_two_arrays(tidy: Guest) -> None:
     assert shown(tidy, "pvs --noheadings --units b -o vg_name,pe_start") == [["vg127", "1048576B"]] * 2
 
 
+@pytest.mark.later
 def test_a_device_that_changed_before_it_joined(tidy: Guest) -> None:
     disks = loops(tidy, 3, 64)
     top = {"group": "vg127", "others": [disks[2]]}
@@ -181,7 +181,7 @@ def test_a_device_that_changed_before_it_joined(tidy: Guest) -> None:
 
 
 @pytest.mark.later
-@pytest.mark.parametrize("safely", [later("N"), "Y"])
+@pytest.mark.parametrize("safely", ["N", "Y"])
 def test_trim_through_raid5(tidy: Guest, safely: str) -> None:
     """The members' counters decide; that it does not pass is a finding, and the job is done."""
     disks = loops(tidy, 3, 64)
@@ -202,7 +202,8 @@ def test_trim_through_raid5(tidy: Guest, safely: str) -> None:
         ) in said
 
 
-@pytest.mark.parametrize("command", [later("vgcreate"), "lvcreate"])
+@pytest.mark.later
+@pytest.mark.parametrize("command", ["vgcreate", "lvcreate"])
 def test_killed_right_after(tidy: Guest, command: str) -> None:
     """What the tool did is found: resumed, the job does it no second time, and ends whole."""
     disks = loops(tidy, 2, 64)

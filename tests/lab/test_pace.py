@@ -63,6 +63,7 @@ def is_back(guest: Guest, md: str) -> bool:
     return limits(guest, md) == BEFORE
 
 
+@pytest.mark.later
 def test_a_check_yields_and_the_limits_come_back(guest: Guest) -> None:
     slow(guest, FULL_KIB_S)
     md = checked(guest, "data", disk_names(guest)[:2])
@@ -148,6 +149,7 @@ def test_two_arrays_and_one_that_is_stopped(guest: Guest) -> None:
     assert is_back(guest, one)
 
 
+@pytest.mark.later
 def test_a_unit_waits_for_the_next_sync_and_is_stopped(guest: Guest) -> None:
     """As systemd starts it: in the foreground; SIGTERM ends it."""
     slow(guest, FULL_KIB_S)

@@ -41,7 +41,8 @@ def test_a_power_cut_in_a_conversion(powered: PowerGuest, name: str, point: str)
 
 
 @pytest.mark.parametrize(
-    "kind", [later("zero-superblock"), "create", "replace", "rescue-force", later("rescue-create")]
+    "kind",
+    [later("zero-superblock"), later("create"), later("replace"), "rescue-force", later("rescue-create")],
 )
 def test_a_power_cut(powered: PowerGuest, kind: str) -> None:
     """Data and black box are whole, the job is found as what it was, and continues or is taken back."""
@@ -66,7 +67,7 @@ def digest(guest: PowerGuest, name: str) -> str:
 @pytest.mark.later
 @pytest.mark.parametrize(
     ("level", "count", "words"),
-    [(5, 3, ("--level=6", "--add", "{3}")), later(6, 4, ("--level=5",))],
+    [(5, 3, ("--level=6", "--add", "{3}")), (6, 4, ("--level=5",))],
 )
 def test_a_power_cut_within_ten_seconds(
     powered: PowerGuest, level: int, count: int, words: tuple[str, ...]

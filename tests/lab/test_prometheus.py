@@ -2,12 +2,16 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.features.fleet.prometheus import watching
 from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import do, raidtui
 from tests.lab.test_verbs import idle
+
+pytestmark = pytest.mark.later
 
 _INFO = "/api/v1/query?query=raidtui_md_info"
 

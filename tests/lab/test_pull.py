@@ -232,7 +232,7 @@ def test_a_boot_loader_that_fails_does_not_keep_the_arrays_from_their_end(guest:
 
 
 @pytest.mark.later
-@pytest.mark.parametrize("mounted", [later(False), True])
+@pytest.mark.parametrize("mounted", [False, True])
 def test_a_mirror_of_two_without_both_says_that_it_has_stopped(
     guest: Guest, bays: Bays, *, mounted: bool
 ) -> None:
@@ -260,6 +260,7 @@ def test_a_mirror_of_two_without_both_says_that_it_has_stopped(
             guest.run("umount /tmp/data")
 
 
+@pytest.mark.later
 def test_it_is_refused_where_a_wrong_disk_would_be_lost_data(guest: Guest, bays: Bays) -> None:
     right, wrong, third = bays.serials
     kernel = data(guest)
@@ -342,7 +343,7 @@ def test_killed_before_it_is_noted(guest: Guest, bays: Bays) -> None:
 
 
 @pytest.mark.later
-@pytest.mark.parametrize("points", [(4, 9), later((1, 10, *FURTHER_IN))])
+@pytest.mark.parametrize("points", [(4, 9), (1, 10, *FURTHER_IN)])
 def test_killed_while_the_new_disk_is_put_in(guest: Guest, bays: Bays, points: tuple[int, ...]) -> None:
     """Before the record knows the job, after the table, after the new member, and while md copies.
 

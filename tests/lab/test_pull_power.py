@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from tests.extent import later
 from tests.lab.conftest import Laboratory
 from tests.lab.guests.arrays import fast, make_array, slow
 from tests.lab.guests.boot import serial_of
@@ -21,6 +20,8 @@ from tests.lab.guests.guest import Program
 from tests.lab.guests.inside import pull_step
 from tests.lab.guests.jobs import raidtui
 from tests.lab.guests.uml import PowerGuest
+
+pytestmark = pytest.mark.later
 
 SETTLE_S, COPY_S, SLOW_KIB_S = 60.0, 180.0, 4_000
 OLD, MIRROR, THIRD, NEW, STATE = "ubda", "ubdb", "ubdc", "ubdd", "ubdh"
@@ -161,10 +162,9 @@ ADDED_AT = 9
 BEFORE, PULLED, AFTER = frozenset({NEW}), frozenset({NEW, OLD}), frozenset({OLD})
 
 
-@pytest.mark.later
 @pytest.mark.parametrize(
     ("out_at", "fill_at"),
-    [(5, 4), later(1, 1), later(8, 9)],
+    [(5, 4), (1, 1), (8, 9)],
     ids=["failed-table", "before-the-jobs-are-known", "removed-added"],
 )
 def test_the_power_is_cut_at_each_point_of_an_exchange(machine: Machine, out_at: int, fill_at: int) -> None:
@@ -229,7 +229,6 @@ def test_the_power_is_cut_while_the_wrong_disk_is_out(machine: Machine) -> None:
     assert raidtui(machine.guest, "pull", "--cancel").status == 0
 
 
-@pytest.mark.later
 def test_md_takes_back_a_disk_that_was_taken_out(machine: Machine) -> None:
     """At a boot mdadm may add it again, whether its job had ended or not: it has to leave once more."""
     machine.cut(out=BEFORE)

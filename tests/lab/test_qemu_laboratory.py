@@ -54,6 +54,7 @@ def limit(qemu: QemuGuest, disk: Disk) -> int:
     return next(int(block["inserted"]["bps"]) for block in blocks if block["qdev"] == disk.name)
 
 
+@pytest.mark.later
 def test_the_disks_are_there_with_their_serial_numbers(qemu: QemuGuest) -> None:
     assert [disk.name for disk in qemu.hardware] == ["sata1", "sata2", "sata3", "sata4", "nvme1", "nvme2"]
     paths = " ".join(disk.path for disk in qemu.hardware)
@@ -71,6 +72,7 @@ def test_the_disks_are_there_with_their_serial_numbers(qemu: QemuGuest) -> None:
     assert kernel_text(qemu, "/proc/sys/kernel/hostname") == "lab"
 
 
+@pytest.mark.later
 def test_the_guest_cannot_write_to_the_host(qemu: QemuGuest) -> None:
     file = REPOSITORY / "raidtui-lab-was-here"
     assert qemu.run(f"echo x >{file} && cat {file}").output == "x\n"
@@ -78,6 +80,7 @@ def test_the_guest_cannot_write_to_the_host(qemu: QemuGuest) -> None:
     qemu.run(f"rm {file}")
 
 
+@pytest.mark.later
 def test_smart_of_both_buses_and_a_warning_can_be_set(qemu: QemuGuest) -> None:
     sata, nvme = qemu.sata[0], qemu.nvme[0]
     result = smart(qemu, sata)
@@ -140,6 +143,7 @@ def test_a_disk_that_cannot_write_fails(qemu: QemuGuest) -> None:
     degraded(qemu, kernel, 0)
 
 
+@pytest.mark.later
 def test_a_sector_that_cannot_be_read(qemu: QemuGuest) -> None:
     disk = qemu.nvme[0]
     qemu.break_io(disk, "read", sector=4096)
@@ -148,6 +152,7 @@ def test_a_sector_that_cannot_be_read(qemu: QemuGuest) -> None:
     assert "No data available" in qemu.run(read + "512").stderr  # an NVMe's word for it
 
 
+@pytest.mark.later
 def test_queue_depth_is_that_of_ncq(qemu: QemuGuest) -> None:
     file = f"/sys/block/{qemu.kernel_name(qemu.sata[0])}/device/queue_depth"
     assert kernel_text(qemu, file) == "32"
@@ -155,6 +160,7 @@ def test_queue_depth_is_that_of_ncq(qemu: QemuGuest) -> None:
     assert "Invalid argument" in qemu.run(f"echo 33 >{file}").stderr
 
 
+@pytest.mark.later
 def test_governors_can_be_chosen(qemu: QemuGuest) -> None:
     folder = GOVERNOR.rpartition("/")[0]
     governors = set(kernel_text(qemu, f"{folder}/scaling_available_governors").split())
@@ -229,6 +235,7 @@ def test_raidtui_runs_on_a_console(qemu: QemuGuest) -> None:
     degraded(qemu, kernel, 1)
 
 
+@pytest.mark.later
 def test_a_disk_that_leaves_an_idle_array_is_seen_though_md_does_not_notice(
     qemu: QemuGuest,
 ) -> None:

@@ -5,11 +5,12 @@ import shlex
 
 import pytest
 
-from tests.extent import later
 from tests.lab.guests.arrays import disk_names, make_container
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import checksum, raidtui
 from tests.lab.test_rescue_trial import SUMS, filled, left, tried
+
+pytestmark = pytest.mark.later
 
 SERIALS = """
 tool=$(readlink -f /sbin/mdadm) && cp $tool /tmp/mdadm.real && cat >/tmp/mdadm.named <<'END'
@@ -34,8 +35,7 @@ def container(guest: Guest, kind: str, names: tuple[str, ...]) -> None:
     assert done.status == 0, done.output
 
 
-@pytest.mark.later
-@pytest.mark.parametrize("kind", [later("ddf"), "imsm"])
+@pytest.mark.parametrize("kind", ["ddf", "imsm"])
 def test_a_container_is_tried_whole_and_without_a_disk(guest: Guest, kind: str) -> None:
     """The files are there; no byte of a disk is another one, and no array, map or mdmon is left."""
     names = disk_names(guest)[:3]

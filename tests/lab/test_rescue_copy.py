@@ -67,6 +67,7 @@ def real_ddrescue(guest: Guest) -> None:
     assert found.status == 0, "not installed: ddrescue (Debian: apt install gddrescue)"
 
 
+@pytest.mark.later
 @pytest.mark.usefixtures("no_ddrescue")
 def test_without_ddrescue(guest: Guest) -> None:
     result = raidtui(guest, "rescue", "copy", disk_names(guest)[0], "/tmp/disk.img")
@@ -74,6 +75,7 @@ def test_without_ddrescue(guest: Guest) -> None:
     assert result.stderr == "raidtui: not possible: ddrescue is not installed; apt install gddrescue\n"
 
 
+@pytest.mark.later
 @pytest.mark.usefixtures("ddrescue")
 def test_a_copy_is_cancelled_and_continues(guest: Guest) -> None:
     name = disk_names(guest)[0]

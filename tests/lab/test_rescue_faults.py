@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from tests.extent import WHOLE, each, later
 from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.console import RAIDTUI
 from tests.lab.guests.deadline import wait_until
@@ -16,6 +15,8 @@ from tests.lab.guests.jobs import PLAN, checksum, last_job, raidtui, states
 from tests.lab.guests.wrecks.making import done, make
 from tests.lab.guests.wrecks.table import WRECKS
 from tests.lab.test_rescue_trial import applied, left, tried, two_kicked
+
+pytestmark = pytest.mark.later
 
 # Ends itself as it reads a device for the Nth time, which is everything that a search does to one.
 KILLED = """
@@ -42,7 +43,7 @@ def test_a_search_that_is_killed_anywhere(wreck_guest: Guest) -> None:
     (wreck,) = (each for each in WRECKS if each.id == "r5-zero-all")
     make(wreck_guest, wreck)
     before, left = digests(wreck_guest), wreck_guest.run(LEFT).stdout
-    for number in (1, 10, 100, 1000) if WHOLE else (100,):
+    for number in (1, 10, 100, 1000):
         words = ["rescue", "search", "--json", *wreck.given]
         killed = wreck_guest.run(KILLED.format(number=number, words=words), interpreter="python", timeout=120)
         assert killed.status == -signal.SIGKILL, (number, killed.output)
@@ -51,7 +52,6 @@ def test_a_search_that_is_killed_anywhere(wreck_guest: Guest) -> None:
     assert (cleaned.status, cleaned.stdout) == (0, "Nothing is left of any trial.\n"), cleaned.output
 
 
-@pytest.mark.later
 def test_a_search_that_is_killed_while_its_trial_runs(wreck_guest: Guest) -> None:
     """The trial is a job of its own, which goes on; cleaning ends it, and nothing is left."""
     (wreck,) = (each for each in WRECKS if each.id == "r5-zero-all")
@@ -66,10 +66,8 @@ def test_a_search_that_is_killed_while_its_trial_runs(wreck_guest: Guest) -> Non
     assert (digests(wreck_guest), wreck_guest.run(LEFT).stdout) == (before, left)
 
 
-@pytest.mark.parametrize(("fault", "pace"), [("killed_in_tool", each(9)), later("full_at_entry", each(15))])
-def test_the_forced_start_is_taken_back_wherever_it_was_cut(
-    wreck_guest: Guest, fault: str, pace: int
-) -> None:
+@pytest.mark.parametrize("fault", ["killed_in_tool", "full_at_entry"])
+def test_the_forced_start_is_taken_back_wherever_it_was_cut(wreck_guest: Guest, fault: str) -> None:
     """Its worker is killed while a tool runs, or there is no room any more for what it saves."""
     (wreck,) = (each for each in WRECKS if each.id == "r5-cable-two")
     small = "mkdir -p /var/lib/raidtui && mount -t tmpfs -o size=24m tmpfs /var/lib/raidtui"
@@ -79,18 +77,17 @@ def test_the_forced_start_is_taken_back_wherever_it_was_cut(
         done(wreck_guest, "mask")  # what udev assembles of what was restored is none of ours
         names = list(wreck.given[:3])
         planned(wreck_guest, "force", *names)
-        *rows, last = inside(wreck_guest, f"disturbed_real({names!r}, runs.{fault}, {pace})")
+        *rows, last = inside(wreck_guest, f"disturbed_real({names!r}, runs.{fault}, 1)")
     finally:
         done(wreck_guest, "unmask")
         assert wreck_guest.run("umount /var/lib/raidtui").status == 0
     assert last[1:] == [0, "rolled back", "", True]
-    assert len(rows) > 16 // pace
+    assert len(rows) > 16
     assert {(row[3], row[4]) for row in rows} == {("", True)}, rows
     assert {row[2] for row in rows} <= {"rolled back", "interrupted", "made", "failed"}, rows
 
 
-@pytest.mark.later
-@pytest.mark.parametrize(("entry", "status", "state"), [later(28, 1, "rolled back"), (34, 0, "stuck")])
+@pytest.mark.parametrize(("entry", "status", "state"), [(28, 1, "rolled back"), (34, 0, "stuck")])
 def test_a_member_that_vanishes_in_the_real_step(
     guest: Guest, sd: str, entry: int, status: int, state: str
 ) -> None:
@@ -126,7 +123,6 @@ LET_GO = (
 FAILED = "grep -c '\"undo failed\"' $(ls -d /var/lib/raidtui/jobs/2* | tail -n 1)/journal.jsonl"
 
 
-@pytest.mark.later
 def test_what_udev_has_open_for_long_is_taken_down(wreck_guest: Guest) -> None:
     """After the trial, and when the real step is taken back."""
     guest = wreck_guest
@@ -149,7 +145,6 @@ def test_what_udev_has_open_for_long_is_taken_down(wreck_guest: Guest) -> None:
         guest.run(LET_GO)
 
 
-@pytest.mark.later
 def test_what_a_trial_stands_on_stays_as_long_as_it_stands(wreck_guest: Guest) -> None:
     """Somebody has its array open: the members stay read-only, and nothing of them is shown to udev."""
     guest = wreck_guest

@@ -2,10 +2,14 @@
 
 import json
 
+import pytest
+
 from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import PLAN, plan, raidtui
 from tests.lab.test_rescue_trial import filled
+
+pytestmark = pytest.mark.later
 
 
 def test_black_boxes_tell_which_disk_was_in_which_slot(guest: Guest) -> None:

@@ -2,10 +2,14 @@
 
 import json
 
+import pytest
+
 from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import checksum, raidtui
 from tests.lab.test_rescue_trial import SUMS, filled, tried
+
+pytestmark = pytest.mark.later
 
 MAPS = ("mine1", "mine2", "mine3")
 FORGOTTEN = "".join(

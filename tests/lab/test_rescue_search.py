@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.extent import later
 from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import checksum, raidtui
+
+pytestmark = pytest.mark.later
 
 FILLED = """
 mkdir -p /tmp/place && mount {path} /tmp/place && cd /tmp/place &&
@@ -67,21 +68,21 @@ def searched(guest: Guest, devices: Sequence[str], *words: str, status: int | No
 
 
 CASES = [
-    later(0, "", 64, (2, 0, 1), (), id="raid0"),
-    later(1, "", 64, (1, 0), (), id="raid1"),
-    later(4, "", 64, (1, 0, 3, 2), (), id="raid4"),
+    pytest.param(0, "", 64, (2, 0, 1), (), id="raid0"),
+    pytest.param(1, "", 64, (1, 0), (), id="raid1"),
+    pytest.param(4, "", 64, (1, 0, 3, 2), (), id="raid4"),
     pytest.param(5, "left-symmetric", 512, (3, 2, 1, 0), (), id="raid5-ls"),
-    later(5, "left-asymmetric", 128, (2, 0, 3, 1), (), id="raid5-la"),
-    later(5, "right-symmetric", 64, (1, 3, 0, 2), (), id="raid5-rs"),
-    later(5, "right-asymmetric", 32, (0, 2, 1, 3), (2,), id="raid5-ra-one-missing"),
-    later(6, "left-symmetric", 64, (4, 1, 0, 3, 2), (), id="raid6-ls"),
+    pytest.param(5, "left-asymmetric", 128, (2, 0, 3, 1), (), id="raid5-la"),
+    pytest.param(5, "right-symmetric", 64, (1, 3, 0, 2), (), id="raid5-rs"),
+    pytest.param(5, "right-asymmetric", 32, (0, 2, 1, 3), (2,), id="raid5-ra-one-missing"),
+    pytest.param(6, "left-symmetric", 64, (4, 1, 0, 3, 2), (), id="raid6-ls"),
     pytest.param(6, "left-asymmetric", 64, (0, 1, 4, 3, 2), (1,), id="raid6-la-one-missing"),
-    later(6, "right-symmetric", 64, (3, 1, 0, 2), (), id="raid6-rs"),
-    later(6, "right-asymmetric", 64, (1, 0, 2, 3), (), id="raid6-ra"),
-    later(10, "n2", 64, (3, 1, 0, 2), (), id="raid10-n2"),
+    pytest.param(6, "right-symmetric", 64, (3, 1, 0, 2), (), id="raid6-rs"),
+    pytest.param(6, "right-asymmetric", 64, (1, 0, 2, 3), (), id="raid6-ra"),
+    pytest.param(10, "n2", 64, (3, 1, 0, 2), (), id="raid10-n2"),
     pytest.param(10, "f2", 64, (2, 3, 0, 1), (), id="raid10-f2"),
-    later(10, "o2", 64, (1, 0, 3, 2), (), id="raid10-o2"),
-    later(10, "n3", 64, (1, 4, 3, 0, 2), (), id="raid10-n3"),
+    pytest.param(10, "o2", 64, (1, 0, 3, 2), (), id="raid10-o2"),
+    pytest.param(10, "n3", 64, (1, 4, 3, 0, 2), (), id="raid10-n3"),
 ]
 
 
@@ -120,7 +121,6 @@ def test_xfs(guest: Guest) -> None:
     assert (first["proof"]["check"], first["proof"]["contents"]) == ("clean", "xfs")
 
 
-@pytest.mark.later
 def test_a_file_system_in_a_partition(guest: Guest) -> None:
     order = [disk_names(guest)[place] for place in (0, 3, 1, 2)]
     prepare = (
@@ -145,7 +145,6 @@ def test_a_raid5_that_was_made_again_wrongly(guest: Guest) -> None:
     assert (first["order"], first["layout"], first["chunk_bytes"]) == (order, "left-asymmetric", 128 << 10)
 
 
-@pytest.mark.later
 def test_two_superblocks_are_left(guest: Guest) -> None:
     """What is left of them agrees with the content."""
     disks = disk_names(guest)[:4]
@@ -160,7 +159,6 @@ def test_two_superblocks_are_left(guest: Guest) -> None:
     assert first["order"] == list(disks)
 
 
-@pytest.mark.later
 def test_two_of_four_are_blank(guest: Guest) -> None:
     disks = disk_names(guest)[:4]
     made(guest, 5, "left-symmetric", 64, disks)

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from tests.extent import later
 from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import checksum, raidtui
 from tests.lab.test_rescue_search import searched
 from tests.lab.test_rescue_trial import SUMS, applied, tried
+
+pytestmark = pytest.mark.later
 
 FILES = 161
 MADE = """
@@ -51,8 +52,7 @@ def words(candidate: dict[str, Any]) -> tuple[str, ...]:
     return ("rebuild-superblocks", *candidate["order"], "--geometry", shape, "--name", "data")
 
 
-@pytest.mark.later
-@pytest.mark.parametrize(("level", "layout"), [(5, "left-symmetric"), later(10, "n2")])
+@pytest.mark.parametrize(("level", "layout"), [(5, "left-symmetric"), (10, "n2")])
 def test_a_stale_member(wreck_guest: Guest, level: int, layout: str) -> None:
     guest = wreck_guest
     names = stale(guest, level, layout)

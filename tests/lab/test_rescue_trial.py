@@ -66,6 +66,7 @@ def left(guest: Guest) -> str:
     return guest.run(LEFT).stdout
 
 
+@pytest.mark.later
 def test_two_kicked_are_forced_on_overlays(guest: Guest) -> None:
     names = two_kicked(guest)
     before = checksum(guest, names)
@@ -121,6 +122,7 @@ def test_a_geometry_is_tried_without_superblocks_and_without_a_store(guest: Gues
     assert checksum(guest, order) == before
 
 
+@pytest.mark.later
 def test_superblocks_are_made_again_and_taken_back_byte_for_byte(guest: Guest) -> None:
     order = lost_superblocks(guest)
     before = checksum(guest, order)
@@ -144,6 +146,7 @@ def test_superblocks_are_made_again_and_taken_back_byte_for_byte(guest: Guest) -
     assert (checksum(guest, order), left(guest)) == (before, "")
 
 
+@pytest.mark.later
 def test_the_forced_start_is_carried_out_as_it_was_tried_and_taken_back(guest: Guest) -> None:
     names = two_kicked(guest)
     before = checksum(guest, names)
@@ -161,7 +164,7 @@ def test_the_forced_start_is_carried_out_as_it_was_tried_and_taken_back(guest: G
 
 
 @pytest.mark.later
-@pytest.mark.parametrize("level", [later(1), 0])
+@pytest.mark.parametrize("level", [1, 0])
 def test_an_array_that_was_written_to_is_not_taken_back(guest: Guest, level: int) -> None:
     """Running or stopped; of RAID 0, that was stopped, nothing says whether it was."""
     names = disk_names(guest)[:2]
@@ -288,7 +291,8 @@ def test_a_store_that_fills_makes_the_trial_void(guest: Guest) -> None:
     assert void == f"the store of {names[0]} is full, and its overlay is void"
 
 
-@pytest.mark.parametrize("entry", [later(16), 34])
+@pytest.mark.later
+@pytest.mark.parametrize("entry", [16, 34])
 def test_a_member_that_vanishes_makes_the_trial_void(guest: Guest, sd: str, entry: int) -> None:
     """Before its overlay is there, and when the array is."""
     names = [disk_names(guest)[0], sd]
@@ -333,11 +337,11 @@ def test_what_lies_in_partitions_and_volumes_is_found(guest: Guest) -> None:
 @pytest.mark.parametrize(
     ("level", "layout", "members", "stored"),
     [
-        later(10, "n2", 4, False),
+        (10, "n2", 4, False),
         (10, "f2", 4, True),
-        later(10, "o2", 3, True),
+        (10, "o2", 3, True),
         (0, "", 3, False),
-        later(4, "", 4, False),
+        (4, "", 4, False),
     ],
 )
 def test_levels_by_the_least_that_can_do(

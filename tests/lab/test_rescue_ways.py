@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from tests.extent import later
 from tests.lab.guests.digests import digests
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import PLAN, raidtui
 from tests.lab.guests.wrecks.making import MANIFEST, done, make
 from tests.lab.guests.wrecks.saving import Words
 from tests.lab.guests.wrecks.table import WRECKS
+
+pytestmark = pytest.mark.later
 
 PROBED = "udevadm info --query=property /dev/md300 | grep -E '^(ANACONDA|MD_LEVEL|ID_FS_TYPE)='"
 """What says whether udev reads an array: only the first, if it does not."""
@@ -53,7 +54,6 @@ until [ "$(cat /sys/block/{name}/md/reshape_position)" = none ]; do mdadm --wait
 """
 
 
-@pytest.mark.later
 def test_a_reshape_goes_on_with_its_backup_file(wreck_guest: Guest) -> None:
     """The trial has a copy; the real step empties the file, which is saved before."""
     before = made(wreck_guest, "reshape-chunk-cut")
@@ -74,7 +74,6 @@ def test_a_reshape_goes_on_with_its_backup_file(wreck_guest: Guest) -> None:
     assert saved.split()[0] == file.split()[0]
 
 
-@pytest.mark.later
 def test_a_reshape_goes_on_without_a_backup_file_where_nothing_is_lost(wreck_guest: Guest) -> None:
     before = made(wreck_guest, "reshape-chunk-halted")
     tried(wreck_guest, ("revert-reshape", *MEMBERS, "--hold"))
@@ -93,11 +92,10 @@ def test_a_reshape_goes_on_without_a_backup_file_where_nothing_is_lost(wreck_gue
     ("wreck", "disks", "layout"),
     [
         ("reshape-layout-cut", 4, "0"),
-        later("reshape-5-to-6-cut", 5, "2"),
-        later("reshape-6-to-5-cut", 5, "18"),
+        ("reshape-5-to-6-cut", 5, "2"),
+        ("reshape-6-to-5-cut", 5, "18"),
     ],
 )
-@pytest.mark.later
 def test_another_layout_or_level_is_gone_on_with(
     wreck_guest: Guest, wreck: str, disks: int, layout: str
 ) -> None:
@@ -135,7 +133,6 @@ def test_a_reshape_to_more_disks_goes_on_once_it_is_writable(wreck_guest: Guest)
     assert wreck_guest.run(f"cat /sys/block/{array[5:]}/md/raid_disks").stdout == "4\n"
 
 
-@pytest.mark.later
 def test_a_reshape_to_more_disks_is_reverted_where_old_stripes_end(wreck_guest: Guest) -> None:
     before = made(wreck_guest, "reshape-grow-cut")
     outcome = tried(wreck_guest, ("revert-reshape", *MEMBERS))
@@ -146,7 +143,6 @@ def test_a_reshape_to_more_disks_is_reverted_where_old_stripes_end(wreck_guest: 
     assert wreck_guest.run(f"cat /sys/block/{array[5:]}/md/raid_disks").stdout == "3\n"
 
 
-@pytest.mark.later
 def test_a_reshape_that_stands_within_a_stripe_is_moved_on_before_it_is_read(wreck_guest: Guest) -> None:
     """A read of that stripe waits for ever while the reshape stands still, and cannot be killed."""
     before = made(wreck_guest, "reshape-grow-stripe-cut")
@@ -165,8 +161,7 @@ def test_a_reshape_that_stands_within_a_stripe_is_moved_on_before_it_is_read(wre
     done(wreck_guest, f"mdadm --readwrite {path}\n{ENDED.format(name=path[5:])}check_files {path}")
 
 
-@pytest.mark.parametrize("freed", [True, later(False)])
-@pytest.mark.later
+@pytest.mark.parametrize("freed", [True, False])
 def test_a_trial_whose_reads_wait_ends(wreck_guest: Guest, *, freed: bool) -> None:
     """Where they cannot be freed, it says so, and nothing is left after ``clean``, which frees them."""
     make(wreck_guest, next(each for each in WRECKS if each.id == "reshape-grow-stripe-cut"))

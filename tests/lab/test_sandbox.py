@@ -133,7 +133,9 @@ def test_without_the_second_layer(guest: Guest) -> None:
     assert not {"landlock", "seccomp"} & {part for each in found.values() for part in each["kept"]}
 
 
-@pytest.mark.parametrize("engine", [later("psync"), "libaio", "io_uring", later("mmap"), later("posixaio")])
+@pytest.mark.parametrize(
+    "engine", [later("psync"), later("libaio"), "io_uring", later("mmap"), later("posixaio")]
+)
 def test_engines(guest: Guest, engine: str) -> None:
     depth = 1 if engine in {"psync", "mmap"} else 8
     job = {engine: f"ioengine={engine}\nrw=randrw\niodepth={depth}\nnumjobs=2\n"}

@@ -327,6 +327,7 @@ def halves(guest: Guest) -> Iterator[tuple[list[str], list[str]]]:
         guest.run(f"{stop}; {remove}")
 
 
+@pytest.mark.later
 def test_a_delayed_resync_names_the_other_array(guest: Guest, halves: tuple[list[str], list[str]]) -> None:
     slow(guest, 500)
     make_array(guest, "first", 1, halves[0])
@@ -370,6 +371,7 @@ def test_pause_asks_and_resumes(guest: Guest) -> None:
         terminal.wait_for(shows_row("data", "resync", "%"))
 
 
+@pytest.mark.later
 def test_a_pending_resync_is_paused_and_all_of_it_given_back(guest: Guest) -> None:
     """The pause ends auto-read-only too, and says so; u gives back both."""
     slow(guest, 500)
@@ -395,6 +397,7 @@ def test_a_pending_resync_is_paused_and_all_of_it_given_back(guest: Guest) -> No
         terminal.wait_for(shows_row("data", "pending"))
 
 
+@pytest.mark.later
 def test_an_array_created_over_another_one_is_said_while_it_is_filled(guest: Guest) -> None:
     """In the wrong order: the recovery overwrites one member of the former array each second."""
     disks = disk_names(guest)[:3]
@@ -413,6 +416,7 @@ def test_an_array_created_over_another_one_is_said_while_it_is_filled(guest: Gue
         terminal.wait_for("stop it now: mdadm --stop /dev/", timeout=60)
 
 
+@pytest.mark.later
 def test_leaving_offers_to_restore(guest: Guest) -> None:
     slow(guest, 500)
     made = make_array(guest, "data", 1, ["ubda", "ubdb"])
@@ -442,6 +446,7 @@ def test_leaving_offers_to_restore(guest: Guest) -> None:
     assert guest.get("before") == guest.get("after")
 
 
+@pytest.mark.later
 def test_check_and_cancel(guest: Guest) -> None:
     slow(guest, 4000)
     made = make_array(guest, "data", 1, ["ubda", "ubdb"], extra=["--assume-clean"])
@@ -471,6 +476,7 @@ def done(guest: Guest, command: str) -> None:
     assert result.status == 0, result.output
 
 
+@pytest.mark.later
 def test_a_lowered_limit_is_named_while_nothing_moves(guest: Guest) -> None:
     """The kernel sleeps until its mean is below the limit again."""
     slow(guest, 4000)
@@ -487,6 +493,7 @@ def test_a_lowered_limit_is_named_while_nothing_moves(guest: Guest) -> None:
         wait_kernel(guest, md(made, "sync_action"), "idle")
 
 
+@pytest.mark.later
 def test_a_reshape_from_outside_says_what_it_comes_to(guest: Guest) -> None:
     slow(guest, 400)
     names = disk_names(guest)[:4]
@@ -505,6 +512,7 @@ def test_a_reshape_from_outside_says_what_it_comes_to(guest: Guest) -> None:
         terminal.wait_for(shows_row("data", after, "optimal"))
 
 
+@pytest.mark.later
 def test_sliders_come_with_the_array_that_has_them(guest: Guest) -> None:
     """From an array without sliders to one that has them, and back: each line is on the screen once."""
     names = disk_names(guest)[:4]
@@ -576,6 +584,7 @@ def without_md(guest: Guest) -> Iterator[Guest]:
         guest.run(f"modprobe -a {' '.join(MODULES)}")
 
 
+@pytest.mark.later
 def test_without_md_the_demo_can_be_opened(without_md: Guest) -> None:
     with open_console(without_md) as terminal:
         terminal.wait_for("No md array")
@@ -587,6 +596,7 @@ def test_without_md_the_demo_can_be_opened(without_md: Guest) -> None:
         assert terminal.wait_exit() == 0
 
 
+@pytest.mark.later
 def test_odd_names_do_no_harm(guest: Guest) -> None:
     disks = make_ram_disks(guest, 8)
     names = {

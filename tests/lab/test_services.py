@@ -81,6 +81,7 @@ def test_advice_is_the_same(served: Guest) -> None:
     assert inside(served, "vgremove -q -f top && pvremove -q /dev/md/data").status == 0
 
 
+@pytest.mark.later
 def test_an_array_is_paced_and_its_limits_come_back(served: Guest) -> None:
     """After a stop, and after a kill, by what systemd starts then; the queues of a member with them."""
     md = served.run("basename $(readlink /dev/md/data)").stdout.strip()
@@ -106,6 +107,7 @@ def test_an_array_is_paced_and_its_limits_come_back(served: Guest) -> None:
     served.run(f"pkill -f mmap.mma[p]; echo idle >{folder}/sync_action")
 
 
+@pytest.mark.later
 def test_an_alert_goes_out_by_a_setgid_sendmail(served: Guest) -> None:
     assert served.run(SENDMAIL).status == 0
     added = inside(served, f"echo root | {shlex.join((*RAIDTUI, 'alert', '--add', 'mail'))}")

@@ -154,6 +154,7 @@ def test_a_linear_volume(over_md: Guest) -> None:
     )
 
 
+@pytest.mark.later
 def test_the_stack_by_keys(over_md: Guest) -> None:
     """Key v on an array: what stands on it, and while it is written to, which array attends to that."""
     ok(
@@ -182,6 +183,7 @@ def test_the_stack_by_keys(over_md: Guest) -> None:
         assert terminal.wait_exit() == 0
 
 
+@pytest.mark.later
 def test_a_striped_volume(over_md: Guest) -> None:
     """The shares are what /proc/diskstats and iostat say of the two arrays; both have about a half."""
     ok(over_md, "lvcreate -q -y -n str -i2 -I64k -L32M vc /dev/md/slow /dev/md/fast; udevadm settle")
@@ -253,6 +255,7 @@ def test_a_write_cache(over_md: Guest) -> None:
     assert "cache-alone" not in [each["code"] for each in found["stack"]["findings"]]
 
 
+@pytest.mark.later
 def test_a_suspended_volume_holds_nothing_up(over_md: Guest) -> None:
     """What reads it would hang for ever; the reading of the layers comes back and says so."""
     ok(over_md, "lvcreate -q -y -n lin -L16M vc /dev/md/slow; udevadm settle; dmsetup suspend vc-lin")
@@ -285,6 +288,7 @@ def bcache(guest: Guest) -> Iterator[Guest]:
     )
 
 
+@pytest.mark.later
 def test_bcache_over_md(bcache: Guest) -> None:
     """Mode, state, dirty data and hits are those of its files; bcache0 is no disk."""
     disks = disk_names(bcache)

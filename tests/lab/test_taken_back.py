@@ -9,6 +9,7 @@ from tests.lab.guests.jobs import bystander, checksum, results
 KINDS = (("raid10", True), ("raid5", False), ("raid6", False))  # raid1: test_killed.py
 
 
+@pytest.mark.later
 def test_a_copy_that_is_not_whole(guest: Guest) -> None:
     """The old member stays, the new device is what it was before; nothing is degraded, no copy differs."""
     disks = disk_names(guest)
@@ -44,6 +45,7 @@ def test_a_copy_that_is_whole(guest: Guest) -> None:
     assert found["rollback"][2].endswith(f" cannot be rolled back now: {whole}")
 
 
+@pytest.mark.later
 def test_an_array_that_is_stopped_in_the_middle_of_a_copy(guest: Guest) -> None:
     """Its job is not done, and its rollback not stuck; with the array, the copy and the job continue."""
     disks = disk_names(guest)
@@ -63,6 +65,7 @@ def test_an_array_that_is_stopped_in_the_middle_of_a_copy(guest: Guest) -> None:
     ]
 
 
+@pytest.mark.later
 @pytest.mark.parametrize(
     ("verb", "goes_on", "action"),
     [
@@ -77,6 +80,7 @@ def test_a_job_ends_with_what_it_has_begun(guest: Guest, verb: str, goes_on: str
     assert found == ["goes on", reason, action, "done", "0", "none", ""]
 
 
+@pytest.mark.later
 def test_a_check(guest: Guest) -> None:
     disks = disk_names(guest)
     [found] = results(guest, "None", f"checked({disks[:4]!r})")

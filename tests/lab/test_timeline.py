@@ -1,5 +1,7 @@
 """What a console says while md acts, on the real kernel: no sentence is false, and nothing is in md's way."""
 
+import pytest
+
 from tests.lab.guests.arrays import make_array, make_ram_disks
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.watching import watch
@@ -26,6 +28,7 @@ until(lambda: idle("{md}"), "all is quiet")
     assert not [line for line in said if "interrupted" in line]
 
 
+@pytest.mark.later
 def test_a_member_that_is_failed_and_removed_between_two_looks(guest: Guest) -> None:
     disks = make_ram_disks(guest, 2)
     md = make_array(guest, "m", 1, disks, extra=("--assume-clean",)).kernel
@@ -40,6 +43,7 @@ show(console.refresh())
     assert said[1:3] == ["m: member ram1 failed", "m: member ram1 removed"]
 
 
+@pytest.mark.later
 def test_a_frozen_reshape_has_not_ended(guest: Guest) -> None:
     """Frozen, let go, frozen again, stopped, and assembled read-only: it is unfinished all the while."""
     disks = make_ram_disks(guest, 4)
@@ -69,6 +73,7 @@ print(last.exit_status, [str(finding.code) for finding in last.findings])
     assert "r: optimal" not in said[said.index("now") :]
 
 
+@pytest.mark.later
 def test_an_array_with_mismatches_is_not_optimal_while_it_is_stopped(guest: Guest) -> None:
     disks = make_ram_disks(guest, 3)
     make_array(guest, "m", 5, disks, extra=("--assume-clean",))
@@ -95,6 +100,7 @@ print("never optimal")
     assert said[-1] == "never optimal"
 
 
+@pytest.mark.later
 def test_members_that_are_gone_are_not_kept(guest: Guest) -> None:
     """What a console that watched all the while shows is what a fresh look shows."""
     disks = make_ram_disks(guest, 3)

@@ -129,6 +129,7 @@ def appear_again(guest: Guest, *disks: str) -> None:
         wait_until(lambda here=here: guest.run(here).status == 0, what=f"{disk} again")  # type: ignore[misc]
 
 
+@pytest.mark.later
 def test_set_and_undone_by_another_run(guest: Guest, scsi: Scsi) -> None:
     with scsi(1) as (disk,):
         scheduler, depth, requests = (
@@ -260,6 +261,7 @@ def test_kept_by_udev(guest: Guest, scsi: Scsi) -> None:
         assert read(guest, *paths) == ["mq-deadline", "192", "256"]
 
 
+@pytest.mark.later
 def test_what_a_job_keeps_is_undone_by_tune_undo(guest: Guest, scsi: Scsi) -> None:
     """Pane 4's k begins a job; the rule goes, and so does the value that was set with it."""
     with scsi(1) as (first,):
@@ -279,6 +281,7 @@ def test_what_a_job_keeps_is_undone_by_tune_undo(guest: Guest, scsi: Scsi) -> No
         )  # fmt: skip
 
 
+@pytest.mark.later
 def test_so_already_is_done(guest: Guest, scsi: Scsi) -> None:
     with scsi(1) as (first,):
         done, again, kept = tune(
@@ -340,6 +343,7 @@ def test_a_raid5(guest: Guest, scsi: Scsi) -> None:
         assert read(guest, cache) == ["512"]
 
 
+@pytest.mark.later
 def test_files_that_others_read(guest: Guest, scsi: Scsi) -> None:
     """What sysctl and systemd-tmpfiles read is as they want it."""
     with scsi(0):

@@ -84,6 +84,7 @@ def test_every_scheduler_and_the_depth_by_keys(guest: Guest, disks: tuple[str, .
     assert read(guest, scheduler, depth, f"{first}/queue/nr_requests") == ["mq-deadline", "192", "256"]
 
 
+@pytest.mark.later
 def test_what_the_kernel_refuses_by_keys(guest: Guest, disks: tuple[str, ...]) -> None:
     """EINVAL of a module that cannot be loaded, EROFS of a /sys that is read-only: what stands is shown."""
     first = disks[0]

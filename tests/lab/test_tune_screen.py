@@ -10,6 +10,8 @@ from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.qemu.guest import QemuGuest
 from tests.lab.guests.terminal import Terminal
 
+pytestmark = pytest.mark.later
+
 SLOW_S = 60.0  # a start takes seconds here
 RULES = "/etc/udev/rules.d/60-raidtui-io.rules"
 POLICY = "/sys/devices/system/cpu/cpufreq/policy0"
@@ -48,7 +50,6 @@ def without_ncq(qemu: QemuGuest, terminal: Terminal, flash: str) -> None:
     terminal.wait_for("undone: scheduler mq-deadline → none", SLOW_S)
 
 
-@pytest.mark.later
 def test_knobs_by_keys(qemu: QemuGuest) -> None:
     """A scheduler and a queue's depth of a SATA disk, a governor; what NVMe has none of."""
     first, second = qemu.sata[0], qemu.nvme[0]
@@ -101,7 +102,6 @@ def test_knobs_by_keys(qemu: QemuGuest) -> None:
     assert qemu.run(f"rm {RULES} && udevadm control --reload").status == 0
 
 
-@pytest.mark.later
 def test_processors_by_keys(qemu: QemuGuest) -> None:
     """A governor, a frequency and a profile, whose difference is shown first; all of it offered back."""
     make_array(qemu, "data", 1, [disk.path for disk in qemu.nvme], extra=["--assume-clean"])

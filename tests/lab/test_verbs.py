@@ -55,6 +55,7 @@ def test_read_only_and_back(guest: Guest) -> None:
     )
 
 
+@pytest.mark.later
 def test_what_is_stacked_on_an_array_is_reported(guest: Guest) -> None:
     made = make_array(guest, "125", 1, disk_names(guest)[:2], extra=["--assume-clean"])
     built = guest.run(
@@ -111,6 +112,7 @@ def test_repair_after_a_check(guest: Guest) -> None:
     assert guest.run("sha256sum -c /tmp/sum").status == 0
 
 
+@pytest.mark.later
 def test_a_check_is_taken_back(guest: Guest) -> None:
     made = make_array(guest, "125", 1, disk_names(guest)[:2], extra=["--assume-clean"])
     action = f"/sys/block/{made.kernel}/md/sync_action"
@@ -122,6 +124,7 @@ def test_a_check_is_taken_back(guest: Guest) -> None:
     assert states(guest)[-1] == "rolled back"
 
 
+@pytest.mark.later
 def test_a_new_chunk(guest: Guest) -> None:
     """Every block moves; the data stay, and no backup file is needed."""
     names = disk_names(guest)
@@ -145,6 +148,7 @@ def test_a_new_chunk(guest: Guest) -> None:
     assert checksum(guest, [names[7]]) == before
 
 
+@pytest.mark.later
 def test_a_bitmap_more_and_less(guest: Guest) -> None:
     made = make_array(guest, "125", 1, disk_names(guest)[:2], extra=["--assume-clean"])
     place = f"/sys/block/{made.kernel}/md/bitmap/location"
@@ -157,6 +161,7 @@ def test_a_bitmap_more_and_less(guest: Guest) -> None:
     assert read(guest, place) == "+8"
 
 
+@pytest.mark.later
 def test_a_journal(guest: Guest) -> None:
     names = disk_names(guest)
     before = bystander(guest, names[7])

@@ -76,6 +76,7 @@ def starts(guest: Guest, level: str, *words: str) -> None:
     assert guest.run("mdadm --stop --scan && udevadm settle").status == 0
 
 
+@pytest.mark.later
 def test_one_of_three_does_not_start(guest: Guest) -> None:
     names = members_of(guest, 5, 3)
     wipe(guest, *names[1:])
@@ -87,6 +88,7 @@ def test_one_of_three_does_not_start(guest: Guest) -> None:
     mdadm_refuses(guest, names[0])
 
 
+@pytest.mark.later
 def test_two_of_three_start_degraded(guest: Guest) -> None:
     names = members_of(guest, 5, 3)
     wipe(guest, names[1])
@@ -97,6 +99,7 @@ def test_two_of_three_start_degraded(guest: Guest) -> None:
     starts(guest, "raid5", "--run", names[0], names[2])
 
 
+@pytest.mark.later
 def test_the_other_half_of_mirrors_is_missing(guest: Guest) -> None:
     names = members_of(guest, 10, 4, "--layout=n2")
     wipe(guest, names[2], names[3])
@@ -108,6 +111,7 @@ def test_the_other_half_of_mirrors_is_missing(guest: Guest) -> None:
     mdadm_refuses(guest, *names[:2])
 
 
+@pytest.mark.later
 def test_one_of_each_mirror_starts(guest: Guest) -> None:
     names = members_of(guest, 10, 4, "--layout=n2")
     wipe(guest, names[1], names[2])
@@ -150,6 +154,7 @@ def test_a_member_that_was_being_rebuilt_does_not_count(guest: Guest) -> None:
     mdadm_refuses(guest, *names[1:])
 
 
+@pytest.mark.later
 def test_what_waits_in_an_inactive_array_starts_degraded(guest: Guest) -> None:
     names = members_of(guest, 5, 3)
     wipe(guest, names[0])

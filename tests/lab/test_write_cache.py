@@ -9,6 +9,8 @@ from tests.lab.guests.jobs import raidtui
 from tests.lab.test_cache_knobs import applied
 from tests.lab.test_stack import ok, over_md  # noqa: F401  (a fixture)
 
+pytestmark = pytest.mark.later
+
 _FILL = """\
 dd if=/dev/urandom of=/dev/vc/data bs=4k count=1000 oflag=direct status=none
 md5sum </dev/vc/data >/tmp/sum
@@ -28,7 +30,6 @@ def table(guest: Guest) -> list[str]:
     return [words[2], *words[6:]]
 
 
-@pytest.mark.later
 def test_written_back_and_detached(over_md: Guest) -> None:  # noqa: F811
     """It caches again after a flush; then it goes, comes back by the job's undo, and goes for good."""
     ok(

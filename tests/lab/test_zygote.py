@@ -87,6 +87,7 @@ def test_the_process_is_that_of_a_start(array: Guest) -> None:
     assert programs[0].wait(60).status == programs[1].wait(60).status
 
 
+@pytest.mark.later
 def test_a_worker_is_that_of_a_start(array: Guest) -> None:
     """Looked at as soon as it is there; /proc shows the zygote's variables of it."""
     found = []
@@ -101,12 +102,14 @@ def test_a_worker_is_that_of_a_start(array: Guest) -> None:
     assert forked == real
 
 
+@pytest.mark.later
 def test_a_signal_is_a_negative_status(guest: Guest) -> None:
     program = guest.begin_command(WATCH)
     program.kill()
     assert program.wait(60).status == -signal.SIGKILL
 
 
+@pytest.mark.later
 def test_a_timeout_kills_it_and_says_what_it_was_at(guest: Guest) -> None:
     raidtui(guest, "--version")
     result = r"(?s)killed after [\d.]+ s.*\n\d+ [DRS] \w+ \S+ -m raidtui status --watch --json\n.*it wrote:\n"
@@ -116,6 +119,7 @@ def test_a_timeout_kills_it_and_says_what_it_was_at(guest: Guest) -> None:
     assert raidtui(guest, "--version").status == 0
 
 
+@pytest.mark.later
 def test_nothing_of_a_command_is_left_in_the_zygote(array: Guest) -> None:
     raidtui(array, "--version")
     before = _zygote(array)
@@ -127,6 +131,7 @@ def test_nothing_of_a_command_is_left_in_the_zygote(array: Guest) -> None:
     assert "task 1\n" in before
 
 
+@pytest.mark.later
 def test_commands_run_beside_each_other(guest: Guest) -> None:
     watching = guest.begin_command(WATCH)
     assert raidtui(guest, "--version").status == 0
@@ -135,6 +140,7 @@ def test_commands_run_beside_each_other(guest: Guest) -> None:
     watching.wait(60)
 
 
+@pytest.mark.later
 def test_where_the_zygote_has_ended_its_commands_have_no_status_and_the_next_has_a_new_one(
     guest: Guest,
 ) -> None:
