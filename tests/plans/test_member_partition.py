@@ -2,73 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from raidtui.features.reshape.plan.convert_plan import plan_convert
 from raidtui.features.reshape.plan.convert_stages import ConvertRequest
 from raidtui.features.reshape.plan.grow_plan import plan_grow
 from raidtui.model.disk import Use
-from raidtui.model.plan import Harm, Loss, Plan, Refusal
+from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.repair import plan_add, plan_replace
 from tests.hosts.specs import raid1
+from tests.plans.goldens import accepted, brief
 from tests.plans.new_array import device
-from tests.plans.running import BIG, first, planned, refused, was
+from tests.plans.running import BIG, first, planned, was
 from tests.plans.test_grow import grown
 
 PARTS = raid1(members=("sde2", "sdf2"))
 DEGRADED = raid1(members=("sde2", "sdf2"), failed=("sdf2",))
-DISK = device("sdz", size_bytes=BIG + (4 << 20))
+SIZE = BIG + (4 << 20)
 EXT4 = Use(kind="signature", what="ext4", detail="root")
-TABLE = "sfdisk --quiet --wipe always --wipe-partitions always /dev/sdz"
-Made = Plan | Refusal
+BUSY = device("sdz", size_bytes=SIZE, busy="something uses it")
+HOST = grown(PARTS, device("sdz", size_bytes=SIZE))
+ARRAY = first(HOST)
 
 
-def added(survey: Survey, name: str = "sdz") -> Made:
-    return plan_add(survey, first(survey), name)
+def added(survey: Survey = HOST, name: str = "sdz") -> Plan | Refusal:
+    return brief(plan_add(survey, first(survey), name))
 
 
-def replaced(survey: Survey) -> Made:
-    return plan_replace(survey, first(survey), "sde2", "sdz")
-
-
-def grows(survey: Survey) -> Made:
-    return plan_grow(survey, first(survey), ("sdz",))
-
-
-def converted(survey: Survey) -> Made:
-    return plan_convert(survey, first(survey), ConvertRequest(level="raid5", names=("sdz",)))
-
-
-@pytest.mark.parametrize(
-    ("make", "title", "takes"),
-    [
-        (added, "add: sdz1", "--add-spare /dev/sdz1"),
-        (replaced, "replace: sde2 → sdz1", "--replace /dev/sde2 --with /dev/sdz1"),
-        (grows, "grow: 2 → 3 devices", "--add-spare /dev/sdz1"),
-        (converted, "convert: raid1 of 2 → raid5 of 3", "--add-spare /dev/sdz1"),
-    ],
+test_plans = accepted(
+    {
+        "added": added,
+        "replaced": lambda: brief(plan_replace(HOST, ARRAY, "sde2", "sdz")),
+        "grown": lambda: brief(plan_grow(HOST, ARRAY, ("sdz",))),
+        "converted": lambda: brief(plan_convert(HOST, ARRAY, ConvertRequest(level="raid5", names=("sdz",)))),
+        "what is on it is lost": lambda: added(grown(PARTS, device("sdz", EXT4, size_bytes=SIZE))),
+        "too small": lambda: added(grown(PARTS, device("sdz", size_bytes=BIG))),
+        "busy": lambda: added(grown(PARTS, BUSY)),
+        "no sfdisk": lambda: added(grown(PARTS, device("sdz", size_bytes=SIZE), missing=("sfdisk",))),
+    }
 )
-def test_it_is_partitioned_first(make: Callable[[Survey], Made], title: str, takes: str) -> None:
-    plan = planned(make(grown(PARTS, DISK)))
-    words = [" ".join(step.argv) for step in plan.steps]
-    assert (plan.title, words[:2]) == (title, [TABLE, "udevadm settle"])
-    assert plan.steps[0].stdin.startswith("label: gpt\nstart=2048, size=")
-    assert any(each.endswith(takes) for each in words)
-    assert not any(each.endswith("/dev/sdz") for each in words[1:])
-    assert plan.notes[0] == (
-        "sdz is a whole disk, and gets a table with one partition: the members of root are partitions."
-    )
-    assert (plan.harm, plan.confirm, "sdz" in plan.devices) == (Harm.REDUCES, "", True)
-
-
-def test_what_is_on_it_is_lost() -> None:
-    plan = planned(added(grown(PARTS, device("sdz", EXT4, size_bytes=BIG + (4 << 20)))))
-    assert plan.steps[0].argv == ("wipefs", "--all", "/dev/sdz")
-    assert plan.losses == (Loss(device="sdz", what='the ext4 file system "root"'),)
-    assert (plan.harm, plan.confirm) == (Harm.DESTROYS, "root")
 
 
 @pytest.mark.parametrize(
@@ -84,13 +57,3 @@ def test_what_is_on_it_is_lost() -> None:
 def test_others_are_taken_as_they_are(array: object, new: Device) -> None:
     plan = planned(added(grown(array, new), new.disk.name))  # type: ignore[arg-type]
     assert not any("sfdisk" in step.argv for step in plan.steps)
-
-
-def test_what_is_refused() -> None:
-    assert refused(added(grown(PARTS, device("sdz", size_bytes=BIG)))) == (
-        f"sdz1 is too small: {BIG - (2 << 20)} bytes, {BIG - (1 << 20) + (8 << 10)} are needed;"
-        " choose a larger device"
-    )
-    busy = device("sdz", size_bytes=BIG + (4 << 20), busy="something uses it")
-    assert refused(added(grown(PARTS, busy))).startswith("sdz: something uses it")
-    assert refused(added(grown(PARTS, DISK, missing=("sfdisk",)))).startswith("sfdisk is not installed")
