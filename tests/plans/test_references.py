@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
-from raidtui.model.survey import Survey
+from raidtui.model.survey import Reference, Survey
 from raidtui.plans.rename import naming, paths_of, renamed, unchanged_references
 from tests.hosts.specs import ArraySpec, raid1, raid10
 from tests.plans.running import OTHER, first, host
@@ -185,6 +186,34 @@ def test_files_that_are_reported(path: str, text: str, unchanged_references: str
 )
 def test_files_that_name_something_else(text: str) -> None:
     assert notes(host(raid10(), texts={GRUB: text})) == ()
+
+
+@pytest.mark.parametrize(
+    ("named", "devices", "reported"),
+    [
+        ("/dev/disk/by-path/virtual", ("md127",), True),
+        ("/mnt/link", ("sda", "md127p1"), True),
+        ("/mnt/link", ("md1271",), False),
+        ("/mnt/link", ("sda",), False),
+        ("/dev/disk/by-uuid/01-02", ("md127",), False),  # it stays as it is
+        ("UUID=01-02", ("md127",), False),
+        ("/dev/md/data", ("md127",), False),  # it is changed
+    ],
+)
+def test_paths_that_lead_to_it(named: str, devices: tuple[str, ...], *, reported: bool) -> None:
+    """Of links to the array nobody knows where they will lead: only in the files that a plan may change."""
+    texts = {FSTAB: f"# x\n{named} /x ext4\n", "/etc/systemd/system/x.mount": f"[Mount]\nWhat={named}\n"}
+    places = [Reference(path=path, line=2, text=named, devices=devices) for path in texts]
+    survey = replace(host(raid10(), texts=texts), named=tuple(places))
+    said = f"{FSTAB}, line 2 names data as {named}; it is not changed: check it afterwards."
+    assert [note for note in notes(survey) if "names data as" in note] == ([said] if reported else [])
+
+
+def test_a_doubtful_path_that_leads_to_it_is_reported_once() -> None:
+    survey = host(raid10(), raid1(label="data1"), texts={FSTAB: "/dev/md/data1 /x ext4\n"})
+    place = Reference(path=FSTAB, line=1, text="/dev/md/data1", devices=("md127p1",))
+    (note,) = notes(replace(survey, named=(place,)))
+    assert note.endswith("may be a partition of data or another array. It is not changed: check it.")
 
 
 def test_a_host_that_is_no_debian() -> None:
