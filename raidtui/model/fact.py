@@ -49,7 +49,7 @@ class FactKind(StrEnum):
     GROUP = "group"  # an LVM physical volume (a path) is in this volume group ("": in none)
     # a map (its name) is a dm-cache with this: mode writeback, policy smq, dirty 0 (blocks),
     # migration_threshold 2048; or a dm-writecache: mode writeback, held 0 (blocks), cleaner yes or no; or
-    # "no": it is none
+    # "yes": it is either; "no": it is none
     CACHED = "cached"
     VOLUME = "volume"  # an LVM volume (group/volume) is linear, or striped: 2x64 (KiB) ("": not there)
     GEOMETRY = "geometry"  # a file system (on a path) was created with: stride=8,stripe_width=16

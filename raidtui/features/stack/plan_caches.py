@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from raidtui.features.stack.plan_write_cache import CONVERT_S, detached, write_back_steps
 from raidtui.host.block import BLOCK
-from raidtui.host.stack.cache_facts import NO_CACHE
+from raidtui.host.stack.cache_facts import ANY_CACHE, NO_CACHE
 from raidtui.model.fact import Fact, FactKind
 from raidtui.model.knob import Subject
 from raidtui.model.plan import NothingToDo, Plan, Refusal, RefusalCode, RunTool, Step, WaitUntil, Write
@@ -241,7 +241,10 @@ def _lvm_detached(cache: Subject, *, deletes: bool) -> tuple[tuple[Step, ...], t
 
 
 def _attached(cache: Subject) -> Step:
-    """Return the command that makes a volume the cache again; it is filled anew."""
+    """Return the command that makes a volume the cache again; it is filled anew.
+
+    A cache that was never taken away is there, whatever its mode, which the first step's undo restores.
+    """
     texts = {knob: value.text for knob, value in cache.values.items()}
     words = [
         "lvconvert",
@@ -258,10 +261,13 @@ def _attached(cache: Subject) -> Step:
         words += ["--cachesettings", f"migration_threshold={threshold}"]
     if size := _state(cache).block_bytes:
         words += ["--chunksize", f"{size // KIB}k"]
-    attached = Fact(kind=FactKind.CACHED, subject=cache.map, value=f"mode {texts['cache_mode']}")
+    gone, attached = (
+        Fact(kind=FactKind.CACHED, subject=cache.map, value=value) for value in (NO_CACHE, ANY_CACHE)
+    )
     return RunTool(
         argv=(*words, cache.title),
         why="the volume caches again",
         timeout_s=CONVERT_S,
+        needs=(*cache.needs, gone),
         proves=(attached,),
     )

@@ -20,11 +20,7 @@ _SETTING_S, CONVERT_S = 120.0, 86_400.0
 
 def write_back_steps(cache: Subject) -> tuple[Step, ...]:
     """Return the steps after which nothing is on the cache alone; the first one is undone by its undo."""
-    cleans = replace(
-        _cleaner(cache, on=True),
-        needs=cache.needs,
-        undo=(_cleaner(cache, on=False),),
-    )
+    cleans = replace(_cleaner(cache, on=True), undo=(_cleaner(cache, on=False),))
     wait = WaitUntil(
         why="the kernel writes back what is on the cache",
         until=(_fact(cache, "held 0"),),
@@ -38,6 +34,7 @@ def _cleaner(cache: Subject, *, on: bool) -> Step:
         argv=("lvchange", "--yes", "--cachesettings", f"cleaner={int(on)}", cache.title),
         why="nothing new is cached" if on else "it caches again",
         timeout_s=_SETTING_S,
+        needs=cache.needs,
         proves=(_fact(cache, f"cleaner {'yes' if on else 'no'}"),),
     )
 
@@ -84,5 +81,6 @@ def _attached(cache: Subject) -> Step:
         ),
         why="the volume caches again",
         timeout_s=CONVERT_S,
+        needs=(*cache.needs, _fact(cache, NO_CACHE)),
         proves=(_fact(cache, "mode writeback"),),
     )

@@ -12,8 +12,8 @@ from raidtui.model.stack import CacheState
 
 _STATUS_S = 10.0
 _TARGETS = frozenset({"cache", "writecache"})
-NO_CACHE = "no"
-"""The value of a fact: the map is no cache."""
+NO_CACHE, ANY_CACHE = "no", "yes"
+"""Values of a fact: the map is no cache; it is one, whatever its mode."""
 
 
 def policy_of(state: CacheState) -> str:
@@ -30,6 +30,8 @@ def _cached(reader: HostReader, name: str, value: str) -> str:
         return f"{name} is still cached" if cached else ""
     if found is None or not cached:
         return f"{name} is not cached"
+    if value == ANY_CACHE:
+        return ""
     key, _, wanted = value.partition(" ")
     if found.target == "writecache":
         return _check_writecache(reader, name, found.args, key, wanted)
