@@ -42,6 +42,14 @@ def binary_size(size_bytes: int) -> str:
     return f"{three_digits(value)} {_BINARY[unit]}"
 
 
+def binary_change(before_bytes: int, after_bytes: int) -> str:
+    """Return two sizes, ``210 GiB → 214 GiB``; in KiB where they would else read the same."""
+    sizes = binary_size(before_bytes), binary_size(after_bytes)
+    if sizes[0] == sizes[1] and before_bytes != after_bytes:
+        sizes = f"{before_bytes // KIB} KiB", f"{after_bytes // KIB} KiB"
+    return " → ".join(sizes)
+
+
 def short_binary(size_bytes: int) -> str:
     """Return a chunk size as mdadm users write it: ``32K``, ``512K``, ``1M``."""
     for power, letter in ((3, "G"), (2, "M"), (1, "K")):

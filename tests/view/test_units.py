@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raidtui.view.units import (
+    binary_change,
     binary_size,
     counted,
     duration,
@@ -37,6 +38,18 @@ from raidtui.view.units import (
 )
 def test_binary_size(size_bytes: int, words: str) -> None:
     assert binary_size(size_bytes) == words
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (210 << 30, 214 << 30, "210 GiB → 214 GiB"),
+        (210 << 30, (210 << 30) - 65536, "220200960 KiB → 220200896 KiB"),
+        (210 << 30, 210 << 30, "210 GiB → 210 GiB"),
+    ],
+)
+def test_binary_change(before: int, after: int, words: str) -> None:
+    assert binary_change(before, after) == words
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from raidtui.model.array import Array
 from raidtui.model.survey import Survey
 from raidtui.plans.repair import share_of_life
 from raidtui.plans.sync import at_least
-from raidtui.view.units import KIB, binary_size, counted, joined
+from raidtui.view.units import KIB, binary_change, binary_size, counted, joined
 
 
 def reshape_warning(stages: Sequence[GrowStage], file: str, *, unguarded: bool = False) -> str:
@@ -83,7 +83,7 @@ def _capacity(old: GrowShape, new: GrowShape, kib: int) -> str:
     before, after = (shape.capacity_kib(kib) * KIB for shape in (old, new))
     if before == after:
         return f"Capacity {binary_size(before)}, as now." if old.level != new.level else ""
-    return f"Capacity {binary_size(before)} → {binary_size(after)}, when it has ended."
+    return f"Capacity {binary_change(before, after)}, when it has ended."
 
 
 def _meanwhile(old: GrowShape, stages: Sequence[GrowStage]) -> str:

@@ -39,7 +39,7 @@ from raidtui.plans.manage import same_array
 from raidtui.plans.member_partition import plan_with_tables, whole_among_parts
 from raidtui.plans.persist import count_steps
 from raidtui.plans.sync import at_least
-from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, counted, joined
+from raidtui.view.units import KIB, SECTOR_BYTES, binary_change, binary_size, counted, joined
 
 _RAID1_MOST = 64
 
@@ -295,13 +295,13 @@ def plan_grow_size(survey: Survey, array: Array, options: GrowOptions | None = N
         return around
     sizes = [shape.capacity_kib(kib) * KIB for kib in (before, after)]
     return Plan(
-        title=f"grow: {binary_size(before * KIB)} → {binary_size(after * KIB)} of each member",
+        title=f"grow: {binary_change(before * KIB, after * KIB)} of each member",
         subject=array.title,
         steps=(*around.before, *size_steps(array, above), *around.after),
         harm=Harm.REDUCES,
         notes=(
             *around.notes,
-            f"Capacity {binary_size(sizes[0])} → {binary_size(sizes[1])}, at once.",
+            f"Capacity {binary_change(*sizes)}, at once.",
             f"{least} has the least room. The new part is synced: {at_least(survey, after - before)}.",
             *above.notes,
         ),

@@ -27,7 +27,7 @@ from raidtui.plans.locate import which_disk_notes
 from raidtui.plans.manage import bound, fail_and_remove, manage, member_fact, same_array, zero_released
 from raidtui.plans.persist import count_steps
 from raidtui.plans.target import array_step
-from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, counted, joined
+from raidtui.view.units import KIB, SECTOR_BYTES, binary_change, counted, joined
 
 _CHECK_S = 6 * 3600.0
 _LEAST = {"raid1": 2, "raid4": 3, "raid5": 3, "raid6": 4, "raid10": 2}
@@ -92,7 +92,7 @@ def plan_shrink(survey: Survey, array: Array, slots: int) -> Plan | Refusal:
         harm=Harm.REDUCES,
         warning=reshape_warning((stage,), ""),
         notes=(
-            f"Capacity {binary_size(before)} → {binary_size(size_kib * KIB)}, at once.",
+            f"Capacity {binary_change(before, size_kib * KIB)}, at once.",
             *around.notes,
             *reshape_notes(survey, array, (stage,), (), file="")[1:],
             f"{joined(gone)} {'become spares' if len(gone) > 1 else 'becomes a spare'}.",
@@ -195,7 +195,7 @@ def plan_shrink_size(survey: Survey, array: Array, kib: int) -> Plan | Refusal:
     if isinstance(around, Refusal):
         return around
     return Plan(
-        title=f"shrink: {binary_size(before * KIB)} → {binary_size(kib * KIB)} of each member",
+        title=f"shrink: {binary_change(before * KIB, kib * KIB)} of each member",
         subject=array.title,
         steps=(
             *above,
@@ -207,7 +207,7 @@ def plan_shrink_size(survey: Survey, array: Array, kib: int) -> Plan | Refusal:
         harm=Harm.REDUCES,
         notes=(
             *around.notes,
-            f"Capacity {binary_size(array.size_bytes or 0)} → {binary_size(size_kib * KIB)}, at once.",
+            f"Capacity {binary_change(array.size_bytes or 0, size_kib * KIB)}, at once.",
             "Nothing moves: what is beyond stays on the members, and is not protected any more.",
         ),
         devices=tuple(member.name for member in array.members),

@@ -26,7 +26,7 @@ from raidtui.plans.manage import bound, manage, member_fact, zero_released
 from raidtui.plans.member_partition import plan_with_tables, whole_among_parts
 from raidtui.plans.repair import plan_replace, share_of_life
 from raidtui.plans.sync import at_least
-from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, counted, joined
+from raidtui.view.units import KIB, SECTOR_BYTES, binary_change, binary_size, counted, joined
 
 
 def plan_larger(
@@ -77,7 +77,7 @@ def plan_larger(
         steps += found
     harm = Harm.DESTROYS if losses_of(tuple(devices.values()), survey) else Harm.REDUCES
     shape = shape_of(array)
-    sizes = [binary_size(shape.capacity_kib(kib) * KIB) for kib in (before, after)]
+    sizes = [shape.capacity_kib(kib) * KIB for kib in (before, after)]
     copies = at_least(survey, before * len(names))
     shares = joined([f"{name}{share_of_life(survey, array, name)}" for name in names])
     return Plan(
@@ -88,7 +88,7 @@ def plan_larger(
         losses=losses_of(tuple(devices.values()), survey),
         confirm=array.title if harm is Harm.DESTROYS else "",
         notes=(
-            f"Capacity {sizes[0]} → {sizes[1]}, when all are copied.",
+            f"Capacity {binary_change(*sizes)}, when all are copied.",
             f"Each old member serves until its copy is complete: {array.title} is as redundant as now.",
             f"{binary_size(before * KIB)} are written to {'each of ' if len(pairs) > 1 else ''}{shares}.",
             f"The copies take {copies}; syncing the new part then takes {at_least(survey, after - before)}.",
