@@ -163,8 +163,11 @@ def tune_notes(wishes: Sequence[Wish], *, kept: bool = False) -> tuple[str, ...]
         kept: whether it is also kept over reboots.
     """
     found: list[str] = []
-    knobs = {knob for _, knob, _ in wishes}
-    if "scheduler" in knobs and "nr_requests" not in knobs:
+    deep = {subject.name for subject, knob, _ in wishes if knob == "nr_requests"}
+    if any(
+        knob == "scheduler" and subject.name not in deep and not same_value(subject.values[knob].text, after)
+        for subject, knob, after in wishes
+    ):
         found.append("With a new scheduler the kernel resets nr_requests.")
     if any(knob == "queue_depth" and after == "1" for _, knob, after in wishes):
         found.append("A queue depth of 1 turns NCQ off.")
