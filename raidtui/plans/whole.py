@@ -181,7 +181,7 @@ def refuse_start(blocks: Mapping[str, Superblock], *, run: bool) -> Refusal | No
     if all(block.slot is None for block in blocks.values()) and any(
         block.role is not MemberRole.SPARE for block in blocks.values()
     ):  # so old a mdadm does not say who is in which
-        return None if run or len(blocks) >= (newest.raid_disks or 0) else _incomplete(newest, len(blocks))
+        return None if run or len(blocks) >= (newest.raid_disks or 0) else _incomplete(found, len(blocks))
     if found.enough is False:
         return Refusal(
             code=RefusalCode.NOT_REDUNDANT,
@@ -202,17 +202,17 @@ def refuse_start(blocks: Mapping[str, Superblock], *, run: bool) -> Refusal | No
             remedy="its ways back: raidtui rescue",
         )
     if not run and not found.complete:
-        return _incomplete(newest, len(found.whole))
+        return _incomplete(found, len(found.whole))
     return None
 
 
-def _incomplete(newest: Superblock, count: int) -> Refusal:
-    be = "is" if count == 1 else "are"
+def _incomplete(found: Standing, count: int) -> Refusal:
+    newest, be = found.newest, "is" if count == 1 else "are"
     return Refusal(
         code=RefusalCode.INVALID,
         why=f"{newest.label} has {newest.raid_disks} members, and only {count} of those given {be} up to"
         " date",
-        remedy="name all of them, or start it degraded with --run",
+        remedy=f"{'name all of them, or ' if found.absent else ''}start it degraded with --run",
     )
 
 
