@@ -93,8 +93,7 @@ def guide_rows(array: RescueArray, survey: Survey) -> tuple[GuideRow, ...]:
     """
     rows: list[GuideRow] = []
     for way in array.ways:
-        several = way.code in {WayCode.TAKE_HALF, WayCode.LOOK, WayCode.FORCE}
-        key = " ".join((way.code, *(way.devices if several else ())))
+        key = " ".join((way.code, *way.devices))
         if way.code in {WayCode.START, WayCode.DEGRADED} and (made := _container(way, array)):
             words = _WORDS[way.code]
             rows.append(GuideRow(key=key, words=words, way=way, trial=made, method=TrialMethod.READ_ONLY))
@@ -123,6 +122,8 @@ def _words_of(way: WayBack, array: RescueArray) -> str:
         return f"take half of {way.devices[0]}"
     if way.code is WayCode.LOOK and len(way.devices) == 1 and len(array.members) > 1:
         return f"look at {way.devices[0]}"
+    if way.code is WayCode.MAP:
+        return f"map the partition of {way.devices[0]}"
     return ""
 
 

@@ -53,6 +53,7 @@ def test_nothing_that_matters_is_cut(wreck: str) -> None:
     for array in diagnose(facts):
         assert "…" not in text_of(member_lines(array, (), 77)).replace("  …", "   ")  # but for serial numbers
         rows = guide_rows(array, facts.survey)
+        assert len({row.key for row in rows}) == len(rows)  # the cursor stays on its row by these
         for number, row in enumerate(rows):
             panel = way_panel(rows, number, 78, 24)
             left = text_of(panel[:1]).index("│") + 1
