@@ -1,6 +1,9 @@
-"""alerts.toml: what it may hold, what is said of what it may not, and that no address is shown."""
+"""alerts.toml: what it may hold, and that no address is shown; by what a test alert is made."""
 
 from __future__ import annotations
+
+import subprocess
+import sys
 
 import pytest
 
@@ -11,7 +14,10 @@ from raidtui.features.alerts.channels import (
     parse_channels,
     without_secrets,
 )
+from raidtui.host.readers.memory_reader import MemoryReader
+from raidtui.jobs.alert_test import AlertRoute, begin_test
 from raidtui.model.alert import Channel
+from raidtui.model.alert_setup import HOOK
 from raidtui.model.finding import Severity
 
 ALL = (
@@ -19,6 +25,25 @@ ALL = (
     Channel(name="mail", mail_to="root", program="/opt/sendmail", least=Severity.DEGRADED),
     Channel(name="hook", url='json://host/a"b\\c'),
 )
+
+
+def test_by_what_a_test_alert_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By mdadm, which a captured tree does not run; by the hook; or by raidtui itself."""
+    ran: list[tuple[str, ...]] = []
+
+    def fails(argv: tuple[str, ...], **_: object) -> subprocess.CompletedProcess[bytes]:
+        ran.append(argv)
+        return subprocess.CompletedProcess(argv, 3, b"", b"no spool\n")
+
+    monkeypatch.setattr(subprocess, "run", fails)
+    said = [begin_test(MemoryReader({}), route) for route in AlertRoute]
+    assert said == [
+        "a captured tree is never written to",
+        f"{HOOK} failed (3): no spool",
+        f"{sys.executable} failed (3): no spool",
+    ]
+    alert = ("-P", "-m", "raidtui", "alert", "--event", "TestMessage")
+    assert ran == [(HOOK, "TestMessage"), (sys.executable, *alert)]
 
 
 def test_what_is_written_reads_the_same() -> None:
