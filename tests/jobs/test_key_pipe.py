@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -34,3 +35,15 @@ def test_nobody_takes_it(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     assert hand_over(job, "x") is False
     assert not (job.folder / "key").exists()
     assert take_key(job) == ""
+
+
+def test_a_worker_that_ends_before_it_has_it(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    reading = os.open(job.folder / "key", os.O_RDONLY | os.O_NONBLOCK)
+    opened = os.fdopen
+
+    def ends(descriptor: int, mode: str, buffering: int) -> object:
+        os.close(reading)
+        return opened(descriptor, mode, buffering)
+
+    monkeypatch.setattr(os, "fdopen", ends)
+    assert hand_over(job, "x") is False
