@@ -21,7 +21,9 @@ from raidtui.features.rescue.trial.trial_record import (
     keep_outcome,
     make_trial,
 )
-from raidtui.features.rescue.trial.trials import free_bytes
+from raidtui.features.rescue.trial.trials import clean, free_bytes
+from raidtui.host.readers.memory_reader import MemoryReader
+from raidtui.jobs.key_pipe import make_pipe
 from raidtui.jobs.store import Job
 from raidtui.model.plan import Plan, RunTool
 
@@ -115,3 +117,11 @@ def test_the_room_for_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert free_bytes(str(tmp_path)) == 300 * 512
     (tmp_path / "file").touch()
     assert free_bytes(str(tmp_path / "file")) is None
+
+
+def test_cleaning_leaves_no_passphrase_behind() -> None:
+    """Its worker was killed before it took it: the pipe is left."""
+    job = trial("k1", None)
+    make_pipe(job)
+    assert clean(MemoryReader({}), lambda _: None) == ()
+    assert sorted(path.name for path in job.folder.iterdir() if path.is_fifo()) == []
