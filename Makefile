@@ -117,8 +117,8 @@ boot-proof: system $(DEV_STAMP) ## as root: Debian on md, broken in many ways, b
 	if [ -n "$$missing" ] && may_install; then install $$missing; fi
 	@$(PY) -m tests.boot_proof $(ARGS)
 
-whole: system kernel $(DEV_STAMP) ## the laboratory with all that make test leaves out: every place, every wreck; hours (ARGS="-k killed", "--lf")
-	@RAIDTUI_WHOLE=yes $(PY) -m pytest --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder tests/lab $(ARGS)
+whole: system kernel servers $(DEV_STAMP) ## all tests with what make test leaves out: every place, every wreck; hours (ARGS="-k killed", "--lf")
+	@RAIDTUI_WHOLE=yes $(PY) -m pytest --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder $(ARGS)
 
 wrecks: system $(DEV_STAMP) ## of it, each wreck saved by what raidtui offers (ARGS="-k r5-zero", "--lf")
 	@RAIDTUI_WHOLE=yes $(PY) -m pytest tests/lab/test_rescue_wrecks.py tests/lab/test_rescue_screen.py $(ARGS)
