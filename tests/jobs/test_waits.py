@@ -16,7 +16,7 @@ from raidtui.jobs.states import entry_text
 from raidtui.jobs.store import Job
 from raidtui.jobs.waiting import wait_of
 from raidtui.jobs.worker import Worker, work_on
-from raidtui.model.plan import Plan, WaitUntil
+from raidtui.model.plan import Plan, Step, WaitUntil
 from tests.jobs.test_worker import A, B, C, Host, Pauses, job_of, journal, kill_at, reads, reason, up
 
 SIZE, SHAPE = "/sys/size", "/sys/shape"
@@ -82,6 +82,20 @@ def test_a_step_begins_when_md_has_finished(chain: Chain) -> None:
     assert (host.state, held, job.state) == ("111", [job.id] * 3, "done")
     steps = [entry["step"] for entry in job.entries() if entry["event"] == "step done"]
     assert steps == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("then", [(), (up(B),)])
+def test_whether_anything_follows_a_wait(chain: Chain, then: tuple[Step, ...]) -> None:
+    follows: list[bool] = []
+
+    def look(host: Host, job: Job) -> None:
+        found = wait_of(host, job)
+        assert found is not None
+        follows.append(found.more)
+
+    host, job, _ = chain(look, shaped, plan=replace(CHAIN, steps=(up(A), WAITS[0], *then)))
+    assert Worker(host, job).work() == "done"
+    assert follows == [bool(then)]
 
 
 def test_a_worker_that_is_killed_as_it_waits(chain: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
