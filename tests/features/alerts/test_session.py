@@ -295,3 +295,16 @@ def test_words_that_were_found_at_once_are_kept(web: Web) -> None:
     words = AlertWords(severity=Severity.FAILED, title="then", sentence="as it was then")
     assert send_waiting(host(), eager=True, judged={alert.id: words}).waiting == ()
     assert web.titles() == ["then"]
+
+
+def test_a_mark_says_that_it_was_accepted() -> None:
+    """The process that sent it has outlived the one that started it; what is noted already stays."""
+    spool = AlertSpool(spool_folder())
+    sent = Delivery(done_s=1.0, tries=3, tried_s=1.0)
+    kept = replace(new_alert(AlertEvent(source="mdadm", name="Fail"), "nas"), deliveries={"mail": sent})
+    spool.keep(kept)
+    for channel in ("mail", "phone"):
+        Path(spool.marks(channel).format(id=kept.id)).write_bytes(b"")
+    found = spool.marked(kept).deliveries
+    assert found["mail"] == sent
+    assert (found["phone"].tries, found["phone"].done_s) == (1, found["phone"].tried_s)
