@@ -15,7 +15,7 @@ from raidtui.model.pace import DayWindow, PacedArray, PaceNews, PaceRequest, Pac
 from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode
 from raidtui.monitor.sampler import Sampler
 from raidtui.plans.pace_plan import paced_array, plan_pace
-from raidtui.plans.pace_words import pace_sentence
+from raidtui.plans.pace_words import given_words, pace_sentence
 from tests.places import HOUSE
 
 HERE = HOUSE
@@ -142,6 +142,15 @@ def test_the_sentence() -> None:
     assert pace_sentence(trouble, 1001.0).startswith("20 ms wanted, dm-3 is suspended; ")
     waits = PaceNews(boot="b", pid=7, started_s=1.0, at_s=1000.0, array=ARRAY, target_ms=20.0)
     assert pace_sentence(waits, 1001.0) == "20 ms wanted; waits for a sync"
+
+
+@pytest.mark.parametrize(
+    ("hours", "words"), [(19.9, "20:10"), (20, "Thu 20:16"), (143.9, "Wed 00:10"), (144, "07 Jan")]
+)
+def test_when_it_is_to_have_ended(hours: float, words: str) -> None:
+    """The time today, with the weekday where it is later, with the date after six days."""
+    (_, end) = given_words(replace(NEWS, by_s=1000.0 + hours * 3600, left_s=None), 1000.0)
+    assert end == f"by {words} at the latest"
 
 
 @pytest.mark.parametrize(

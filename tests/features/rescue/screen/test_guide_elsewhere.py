@@ -8,7 +8,8 @@ import pytest
 
 from raidtui.demo.demo_host import demo_root
 from raidtui.features.rescue.diagnosis import diagnose
-from raidtui.features.rescue.screen.guide_lines import member_lines, note_of, way_panel
+from raidtui.features.rescue.records import RescueArray
+from raidtui.features.rescue.screen.guide_lines import member_lines, note_of, title_of, way_panel
 from raidtui.features.rescue.screen.guide_rows import guide_rows
 from raidtui.features.rescue.screen.guide_screen import GuideScreen
 from raidtui.features.rescue.session import read_facts
@@ -62,6 +63,14 @@ def test_nothing_that_matters_is_cut(wreck: str) -> None:
             assert beside[: len(wanted)] == [text.strip() for text in wanted], row.words
             assert f"▸ {row.words} " in text_of(panel)
             assert len(panel) <= 24 - 5 - 4
+
+
+@pytest.mark.parametrize(
+    ("uuid", "name", "title"),
+    [("aaaaaaaa:bbbb", "nas:data", "data"), ("aaaaaaaa:bbbb", "", "aaaaaaaa"), (None, "old", "old")],
+)
+def test_what_an_array_is_called(uuid: str | None, name: str, title: str) -> None:
+    assert title_of(RescueArray(uuid=uuid, name=name, level="raid5", members=(), raid_disks=3)) == title
 
 
 def text_of(lines: list[Line]) -> str:
