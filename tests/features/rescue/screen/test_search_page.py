@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.features.rescue.mdadm_words import Recreation
-from raidtui.features.rescue.screen.following_pages import SearchScreen
+from raidtui.features.rescue.screen.following_pages import SearchScreen, stage_lines
 from raidtui.features.rescue.screen.guide_screen import GuideScreen
 from raidtui.features.rescue.screen.trial_pages import ProofScreen, TrialScreen
 from raidtui.features.rescue.search.find_geometry import SearchRequest
@@ -244,3 +244,11 @@ def test_what_is_written_down_is_given_to_the_search(monkeypatch: pytest.MonkeyP
     assert SearchRun(root, plain_host(), NAMES).read() == TIED
     [request] = asked
     assert [hint.source for hint in request.hints] == ["/etc/mdadm/mdadm.conf, line 1"]
+
+
+def test_stages_that_are_done_under_way_and_to_come() -> None:
+    stages = list(SearchStage)
+    shares = [line[-1][0].strip() for line in stage_lines((stages[1], 1, 4))]
+    assert shares == ["100%", "25%", *["0%"] * (len(stages) - 2)]
+    assert stage_lines((stages[0], 3, 2))[0][-1][0] == " 100%"  # more than was thought
+    assert {line[-1][0] for line in stage_lines(None)} == {"   0%"}
