@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Run the program and exit with its status."""
-    os.umask(os.umask(0o077) | 0o022)  # what it creates, nobody else writes to
+    os.umask(os.umask(0o077) | 0o022)  # what it creates, no one else writes to
     argv = sys.argv[1:]
     if None in (sys.stdin, sys.stdout, sys.stderr):  # closed by whoever started this
         from raidtui.command.streams import guard  # noqa: PLC0415

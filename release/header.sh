@@ -14,7 +14,7 @@ fail() {
     exit 73
 }
 
-# Whether the folder $1 is ours: nobody else can have put something there.
+# Whether the folder $1 is ours: no one else can have put something there.
 ours() {
     [ -d "$1" ] && [ ! -h "$1" ] && [ -O "$1" ]
 }
@@ -32,7 +32,7 @@ intact() {
 unpack() {
     (umask 077 && mkdir -p "$1") 2>/dev/null
     if [ ! -d "$1" ] || [ ! -w "$1" ]; then why="$1 cannot be written to"; return 1; fi
-    if ! ours "$1"; then why="$1 belongs to somebody else, or is a symbolic link"; return 1; fi
+    if ! ours "$1"; then why="$1 belongs to another user, or is a symbolic link"; return 1; fi
     new=$(mktemp -d "$1/.new.XXXXXX" 2>/dev/null) || { why="$1 cannot be written to"; return 1; }
     trap 'rm -rf "$new"' EXIT
     trap 'exit 130' INT HUP TERM

@@ -26,9 +26,9 @@ exit status:
   stack    0 nothing is wrong, 1 needs attention, 3 something could not be read
   advice   0 no advice, 1 advice found, 2 refused, 3 something could not be read
   history  0 all was read, 2 no such array or disk, 3 something could not be read, or does not reach back
-  pull     0 nothing is to be done, 1 a disk is being exchanged, 2 refused, 75 another job is running
+  pull     0 nothing to do, 1 a disk is being exchanged, 2 refused, 75 another job is running
   boot-check
-           0 it boots without any one disk, 1 not without each of them, 3 that cannot be told
+           0 it boots without any one disk, 1 not without each of them, 3 not known
   alert    0 done, or nothing waits; 1 an alert waits, or was not accepted everywhere; 2 refused
   plan, apply, jobs, bench, tune, pace
            0 done, 1 not done, 2 refused, 75 another job is running

@@ -37,6 +37,6 @@ def kernel_names(reader: HostReader, arguments: argparse.Namespace) -> dict[str,
     """Return the kernel's names of all typed devices, by the typed words."""
     words = [word for key in _MANY for word in getattr(arguments, key, ())]
     words += [word for key in _ONE if (word := getattr(arguments, key, None))]
-    # An empty slot is no device, and only an array that is yet to be has one.
+    # An empty slot is not a device, and only an array that is yet to be has one.
     hole = MISSING if arguments.verb == "create" else ""
     return {word: word if word == hole else kernel_name(reader, word) for word in words}

@@ -15,7 +15,7 @@ def print_read(lines: Sequence[str]) -> bool:
     """Print what is about to be carried out; return whether it may be.
 
     A terminal that it does not fit gets it in pages, and Enter after each of them; ``q``, or an end of the
-    input, stops. Where nobody reads (a pipe, or a file that the input comes from), all is printed at once.
+    input, stops. Where no one reads (a pipe, or a file that the input comes from), all is printed at once.
     """
     columns, rows = shutil.get_terminal_size()
     pages = tuple(_pages(lines, columns, rows - 1))

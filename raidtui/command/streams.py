@@ -35,7 +35,7 @@ class OutputError(Exception):
 
 
 class _Output(io.FileIO):
-    """A descriptor whose failure ends the program, or is ignored where nobody reads it any more."""
+    """A descriptor whose failure ends the program, or is ignored where no one reads it any more."""
 
     def __init__(self, descriptor: int, *, must: bool) -> None:
         super().__init__(descriptor, "wb", closefd=False)

@@ -108,7 +108,7 @@ class SimKernel:
         self.settle(array)
 
     def stop(self, array: SimArray) -> None:
-        """Stop an array. Its sync goes on from the same place when it is assembled again."""
+        """Stop an array. Its sync continues from the same place when it is assembled again."""
         self.interrupt(array)
         self.arrays.remove(array)
         self.stopped.append(array)

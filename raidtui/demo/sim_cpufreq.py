@@ -69,7 +69,7 @@ def write_cpufreq(kernel: SimKernel, path: str, word: str) -> None:
     """Write to a file of a policy.
 
     Raises:
-        OSError: EINVAL for what is no governor or number; EACCES for a file that is only read.
+        OSError: EINVAL for what is not a governor or number; EACCES for a file that is only read.
     """
     policy, _, file = path.removeprefix(f"{_FOLDER}/").partition("/")
     if file not in _FIRST:

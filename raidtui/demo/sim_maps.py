@@ -39,7 +39,7 @@ class SimMap(Struct, frozen=True, kw_only=True):
         kind: what udev finds on it; "" for nothing.
         serves: the minor number of the cached volume that it is a part of; it is there while that has its
             cache.
-        bare: its table and what it stands on once its cache is taken away; None for one without a cache.
+        bare: its table and what it stands on once its cache is removed; None for one without a cache.
     """
 
     minor: int

@@ -57,7 +57,7 @@ def has_volumes(kernel: SimKernel) -> bool:
 
 
 def maps_of(kernel: SimKernel) -> tuple[SimMap, ...]:
-    """Return the maps that are loaded: without the parts of a cache that was taken away."""
+    """Return the maps that are loaded: without the parts of a cache that was removed."""
     if not has_volumes(kernel):
         return ()
     bare = {minor for minor in (DATA, MAIL) if f"dm-{minor}/bare" in kernel.knobs}

@@ -30,7 +30,7 @@ PALETTE = Command(
 REDRAW = Command(
     id="app.redraw", keys="ctrl+l", action="redraw", label="Redraw", foot=False,
     words="repaint refresh clear garbled screen console",
-    help="Draw the whole screen again, where something else has written over it.",
+    help="Redraw the whole screen after something else has written over it.",
 )  # fmt: skip
 QUIT = Command(
     id="app.quit", keys="q,ctrl+q", action="leave", label="Quit", foot=False,
@@ -55,7 +55,7 @@ JOBS = Command(
 STACK = Command(
     id="app.stack", keys="v", action="stack", label="Stack", foot=False,
     words="layers lvm volume cache bcache writecache dm-crypt load latency iostat balance trim mount",
-    help="Show what stands on what: disks, arrays, volumes, caches, file systems, and the load of each.",
+    help="Show what is on which device: disks, arrays, volumes, caches, file systems, and the load of each.",
 )  # fmt: skip
 TO_ARRAYS = Command(
     id="app.arrays", keys="1", action="pane('arrays')", label="Arrays", words="raid md list status",
@@ -83,7 +83,7 @@ TO_LOG = Command(
 TO_ADVICE = Command(
     id="app.advice", keys="7", action="pane('advice')", label="Advice", foot=False,
     words="recommendations better findings hints check",
-    help="Show what could be better on this host, and what mends it.",
+    help="Show what could be better on this host, and how to fix it.",
 )  # fmt: skip
 
 

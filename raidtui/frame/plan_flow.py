@@ -184,7 +184,10 @@ class PlanFlow:
                 shell.say(f"{title}: {GOING if view.state in UNDER_WAY else view.state}", "plain")
                 return
             if view.backs and view.state is JobState.DONE:
-                hint = "Its steps are undone, the last one first. Where one cannot be any more, it says why."
+                hint = (
+                    "Its steps are undone, last one first. Where a step can no longer be undone, the reason"
+                    " is shown."
+                )
                 typed = await shell.ask(Ask(f"To undo {title}, type undo", hint))
                 if typed != "undo":
                     continue

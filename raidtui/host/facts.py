@@ -194,7 +194,7 @@ def _member(reader: HostReader, subject: str, value: str) -> str:
     return (
         ""
         if words & set(value.split("|"))
-        else f"{device} is {'no member of ' + array if states is None else states}"
+        else f"{device} is {'not a member of ' + array if states is None else states}"
     )
 
 

@@ -42,7 +42,7 @@ def walk_initramfs(stream: IO[bytes], wanted: Callable[[str], bool]) -> Iterator
         wanted: whether the content of a file with this name, without a leading slash, is wanted.
 
     Raises:
-        InitramfsError: it is no cpio archive, or compressed in a manner that nothing here reads.
+        InitramfsError: it is not a cpio archive, or compressed in a manner that nothing here reads.
     """
     try:
         while (start := _beyond_zeros(stream)) is not None:
@@ -105,7 +105,7 @@ def _opened(stream: IO[bytes], head: bytes) -> IO[bytes]:
             return cast("IO[bytes]", importlib.import_module("compression.zstd").ZstdFile(stream))
         except ImportError as error:
             raise InitramfsError("it is compressed with zstd, which Python reads from 3.14 on") from error
-    raise InitramfsError(f"it is compressed with {name}" if name else "it is no cpio archive")
+    raise InitramfsError(f"it is compressed with {name}" if name else "it is not a cpio archive")
 
 
 class _Archive:
@@ -124,10 +124,10 @@ class _Archive:
         while True:
             head = self._take(_HEAD)
             if head[:6] not in _CPIO:
-                raise InitramfsError("it is no cpio archive")
+                raise InitramfsError("it is not a cpio archive")
             size, name_size = int(head[54:62], 16), int(head[94:102], 16)
             if name_size > _MOST_NAME:
-                raise InitramfsError("it is no cpio archive")
+                raise InitramfsError("it is not a cpio archive")
             name = self._take(name_size).rstrip(b"\0").decode("utf-8", "surrogateescape").removeprefix("./")
             self._align()
             if name == _END:

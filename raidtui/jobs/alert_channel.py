@@ -36,7 +36,7 @@ _NOT_INSIDE = (
     "this raidtui brings its own Python, without Apprise: use a channel by sendmail,"
     " or install raidtui by pipx with its extra alerts (docs/install.md)"
 )
-_REFUSED_URL = "Apprise does not know this kind of URL, or a part of it is missing: see docs/alerts.md"
+_REFUSED_URL = "Apprise does not know this kind of URL, or the URL is incomplete: see docs/alerts.md"
 
 
 class Message(Struct, frozen=True, kw_only=True):
@@ -61,7 +61,7 @@ class Task(Struct, frozen=True, kw_only=True):
     check: bool = False
     """Whether only the address is looked at, and nothing is sent."""
     limit_s: int = 60
-    """After how long with one message the process ends: nobody may be left who does that."""
+    """After how long with one message the process ends: no one may be left who does that."""
     marks: str = ""
     """The path of a mark, with {id}; "" for none. What was accepted is marked before it is reported."""
 
@@ -90,7 +90,7 @@ def main() -> int:
 
 
 def _say(outcome: Outcome) -> None:
-    with contextlib.suppress(BrokenPipeError):  # nobody waits for it any more: the mark says it
+    with contextlib.suppress(BrokenPipeError):  # no one waits for it any more: the mark says it
         sys.stdout.buffer.write(msgspec.json.encode(outcome) + b"\n")
         sys.stdout.buffer.flush()
 

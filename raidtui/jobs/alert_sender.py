@@ -134,7 +134,7 @@ class _Sending:
 
 
 def message_of(alert: Alert, channel: Channel) -> Message | None:
-    """Return what a channel gets of an alert; None while nobody has looked at the array yet."""
+    """Return what a channel gets of an alert; None while no one has looked at the array yet."""
     words = alert.words
     if words is None:
         return None

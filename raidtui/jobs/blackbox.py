@@ -27,7 +27,7 @@ MANIFEST = "manifest.json"
 def save_black_box(reader: HostReader, plan: Plan, folder: Path) -> str:
     """Write the black box beside the journal; return why that failed, or "".
 
-    Raises nothing: the caller does not go on without it.
+    Raises nothing: the caller does not continue without it.
     """
     try:
         own_folder(folder, PRIVATE_MODE)

@@ -72,7 +72,7 @@ class Journal:
     """Appends to the journal file and the system log.
 
     Args:
-        path: the file; None keeps no file (the demo's writes are no writes).
+        path: the file; None keeps no file (the demo's writes are not writes).
     """
 
     def __init__(self, path: Path | None) -> None:

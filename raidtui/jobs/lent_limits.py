@@ -2,7 +2,7 @@
 
 The one record of what raidtui set until the next reboot (``raidtui.jobs.undo_record``) has what was there
 before, synced before the first change, and the process that gives it back. Whoever comes after a process that
-was killed gives back in its place. A file beside it has what was written last, so that a limit that somebody
+was killed gives back in its place. A file beside it has what was written last, so that a limit that someone
 else has set meanwhile is left alone. A reboot resets the limits and drops both.
 """
 
@@ -33,7 +33,7 @@ LEAST_QUEUE = 4
 
 
 class LimitsTakenError(Exception):
-    """Somebody else has set a limit meanwhile, or the array is gone; the message says which."""
+    """Someone else has set a limit meanwhile, or the array is gone; the message says which."""
 
 
 class _Last(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +90,7 @@ class LentLimits:
         """Set the limits of the speed, and the queues.
 
         Raises:
-            LimitsTakenError: somebody else has set one, or the array or a disk is gone; theirs stays.
+            LimitsTakenError: someone else has set one, or the array or a disk is gone; theirs stays.
         """
         low, high = self._speeds
         wanted = {low: str(min_kib_s), high: str(max_kib_s)}

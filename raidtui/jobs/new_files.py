@@ -74,4 +74,4 @@ def typed_path(text: str) -> Path:
     """
     if not text.strip():
         raise ExportError("type a file name")
-    return Path(os.path.expanduser(text.strip()))  # noqa: PTH111  (an unknown ~name is no error)
+    return Path(os.path.expanduser(text.strip()))  # noqa: PTH111  (an unknown ~name is not an error)

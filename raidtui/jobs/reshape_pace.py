@@ -1,11 +1,11 @@
-"""Lets a reshape go on only as far as a power cut loses nothing.
+"""Lets a reshape continue only as far as a power cut loses nothing.
 
 Where as many disks have data afterwards as before, md writes over the old place of what it has moved, and
 must have recorded that in the superblocks before. It knows how far it may go from ``min_offset_diff``, which
 drivers/md/raid5.c sets when an array starts (raid5_run), not when a reshape begins while it runs
 (raid5_start_reshape): until the next start it records its place every ten seconds only. But it always
 records it before it halts at ``sync_max`` (reshape_request; measured on Linux 6.1). A limit that is never
-further from the recorded place than the data move does what md does not. Nobody moves it on: md halts.
+further from the recorded place than the data move does what md does not. No one moves it on: md halts.
 """
 
 from __future__ import annotations

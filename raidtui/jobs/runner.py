@@ -149,7 +149,7 @@ def _do_run(reader: HostReader, step: RunTool, say: Say, missed: Callable[[], No
             missed()
         return ""
     if reason and step.proof_decides and step.proves and not _wait_for(reader, step.proves):
-        say(f"{reason}; what it was to do is done nevertheless")
+        say(f"{reason}; its result is there nevertheless")
         return ""
     if step.repeats and not reason:
         return _wait_for(reader, step.proves, again=lambda: _run(reader, step, say))

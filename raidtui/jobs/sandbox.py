@@ -1,6 +1,6 @@
 """A tool that reads foreign data is started without root's powers: the order for ``sandbox_launcher``.
 
-The parts are namespaces (mount, net, ipc, uts, pid), limits, caps (no capabilities), uid (a user that nobody
+The parts are namespaces (mount, net, ipc, uts, pid), limits, caps (no capabilities), uid (a user that no one
 else is), nnp (no new privileges), and, where the kernel has them, landlock and seccomp.
 """
 
@@ -145,7 +145,7 @@ def _command(sandbox: Sandbox, argv: Sequence[str], say: int) -> tuple[str, ...]
     if os.geteuid():
         given = msgspec.structs.replace(sandbox, without=(*sandbox.without, *WITHOUT_ROOT))
     order = msgspec.json.encode(given).decode()
-    # -P: the current folder is no place to import from.
+    # -P: the current folder is not a place to import from.
     own = (sys.executable, "-S", "-P", "-m", "raidtui.jobs.sandbox_launcher")
     return (*own, order, str(say), "--", *argv)
 
@@ -187,7 +187,7 @@ def _refused_parts() -> dict[str, str]:
             raise _SilenceError(f"they could not be set up within {_PROBE_S:.0f} s") from error
         kept = kept_by()
     if not (kept.held or kept.missing):
-        raise _SilenceError("what sets them up has ended without a word")
+        raise _SilenceError("what sets them up ended without a message")
     return {name: why for name, why in kept.missing.items() if name not in OPTIONAL}
 
 

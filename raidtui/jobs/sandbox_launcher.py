@@ -125,7 +125,7 @@ def _root(order: Order, held: list[str], number: int) -> None:
         os.makedirs(os.path.dirname(node), exist_ok=True)
         os.mknod(node, stat.S_IFBLK, os.fstat(number).st_rdev)
         os.chown(node, order["uid"], order["uid"])
-        os.chmod(node, 0o600 if order["writes"] else 0o400)  # the inode decides, for anybody but root
+        os.chmod(node, 0o600 if order["writes"] else 0o400)  # the inode decides, for anyone but root
     if order["folder"]:
         _bind(f"/proc/self/fd/{descriptors[1]}", "work", _NOSUID | _NODEV | _NOEXEC)
     owner = f"mode=0700,uid={order['uid']},gid={order['uid']},size=1m"

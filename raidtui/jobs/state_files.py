@@ -95,7 +95,7 @@ def drop_synced(path: Path) -> None:
 
 
 def private_file(path: Path) -> IO[bytes]:
-    """Open a private file for writing, anew.
+    """Open a private file for writing, again.
 
     Raises:
         OSError: it cannot be opened.
@@ -135,7 +135,7 @@ def open_own(path: Path) -> BinaryIO:
         file = refused.enter_context(os.fdopen(descriptor, "rb"))
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
-            raise PermissionError(errno.EPERM, f"{path} is no regular file", str(path))
+            raise PermissionError(errno.EPERM, f"{path} is not a regular file", str(path))
         refuse_foreign(path, found)
         refused.pop_all()
     return file
@@ -149,13 +149,13 @@ def refuse_foreign(path: Path, found: os.stat_result) -> None:
     """
     if found.st_uid not in {0, os.getuid(), os.geteuid()} or found.st_mode & _OTHERS_WRITE:
         whose = f"user {found.st_uid}, mode {stat.S_IMODE(found.st_mode):o}"
-        why = f"{path} can be written by others than root ({whose})"
+        why = f"{path} is writable by others than root ({whose})"
         raise PermissionError(errno.EPERM, why, str(path))
 
 
 @contextlib.contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder that its owner alone may enter: nobody else can keep it from us.
+    """Hold the lock of a folder that its owner alone may enter: no one else can keep it from us.
 
     Raises:
         OSError: it cannot be taken within some seconds; the message says which process holds it.

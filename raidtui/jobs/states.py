@@ -37,12 +37,12 @@ FINAL = ENDED | {JobState.NOT_BEGUN}
 SETTLED = frozenset({JobState.DONE, JobState.ROLLED_BACK, JobState.NOT_BEGUN})
 """Nothing is left to do: the job can neither be resumed nor rolled back from the screen."""
 UNFINISHED = frozenset({JobState.RUNNING, JobState.GOES_ON, JobState.INTERRUPTED, JobState.STUCK})
-"""The job is under way, or waits for somebody."""
+"""The job is under way, or waits for someone."""
 UNDER_WAY = frozenset({JobState.RUNNING, JobState.GOES_ON})
 CANCEL_EVENT = "cancel"
-"""Somebody asks a job to end before its next step: its worker is being started, or it waits for md."""
+"""Someone asks a job to end before its next step: its worker is being started, or it waits for md."""
 AGAIN_EVENT = "again"
-"""Somebody asks a job that was cancelled to go on."""
+"""Someone asks a job that was cancelled to continue."""
 RESUMABLE = frozenset(
     {JobState.MADE, JobState.INTERRUPTED, JobState.CANCELLED, JobState.FAILED, JobState.STUCK}
 )

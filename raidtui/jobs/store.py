@@ -212,7 +212,7 @@ class Job(JobJournal):
         if worker_of(self.folder.parent) == self.id:
             return JobState.RUNNING
         if any(each["event"] == "work" for each in entries):
-            # If somebody has removed the lock file, its worker still holds it.
+            # If someone has removed the lock file, its worker still holds it.
             return JobState.RUNNING if self.worker() is not None else JobState.INTERRUPTED
         # Two were applied at once. The plan of the later one may not fit the host any more.
         late = any(each["event"] == "not begun" and each.get("busy") for each in entries)
@@ -235,7 +235,7 @@ class Job(JobJournal):
         """Note that this process works on the job.
 
         Returns:
-            Whether somebody has cancelled it while this process was being started.
+            Whether someone has cancelled it while this process was being started.
 
         Raises:
             OSError: the journal cannot be written.
@@ -245,7 +245,7 @@ class Job(JobJournal):
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether it was cancelled since it was made, has ended, or was last asked to go on."""
+        """Whether it was cancelled since it was made, has ended, or was last asked to continue."""
         events = (entry["event"] for entry in reversed(self.entries()))
         return next((each for each in events if each in _TURNS), "") == CANCEL_EVENT
 

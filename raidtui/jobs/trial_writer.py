@@ -1,7 +1,7 @@
 """What a rescue trial does to a host beside the steps of its plan.
 
 All that a trial makes has a name of its own (``trial_traces``), and this writer touches nothing without it:
-whatever it is asked, an array, a file or a mount of anybody else is out of its reach.
+whatever it is asked, an array, a file or a mount of anyone else is out of its reach.
 """
 
 from __future__ import annotations

@@ -140,7 +140,7 @@ class UndoRecord:
                 done = _done(read_own(self._path), self.boot)
                 if left := [entry.id for entry in done if not is_tune_undo(entry.undo)]:
                     self.trouble = (
-                        f"{self._path}: {', '.join(left)} is none that raidtui makes, and is left out"
+                        f"{self._path}: {', '.join(left)} is not one that raidtui makes, and is left out"
                     )
                 return tuple(entry for entry in done if entry.id not in left)
         return ()

@@ -35,7 +35,7 @@ class Undoing:
     def undo_all(self, plan: Plan) -> str:
         """Undo all steps; return why one cannot be undone, or "".
 
-        What steps stand on stays until they are undone. Somebody may have it open, such as udev, longer than
+        What steps stand on stays until they are undone. Someone may have it open, such as udev, longer than
         mdadm and dmsetup are patient (5 s): then they are tried again.
         """
         end_s: float | None = None

@@ -43,6 +43,6 @@ def wait_of(reader: HostReader, job: Job) -> JobWait | None:
         if step is not None and (step.waits or step.awaits):
             texts = (reader.text(f"/sys/class/block/{name}/md/sync_completed") or "" for name in plan.arrays)
             percent = next(filter(None, map(sync_percent, texts)), None)
-            why = step.why if step.waits else f"md ends first what it does, then: {step.why}"
+            why = step.why if step.waits else f"md first finishes what it is doing, then: {step.why}"
             return JobWait(why=why, percent=percent, more=len(done) + step.waits < len(plan.steps))
     return None

@@ -40,7 +40,7 @@ _LOST_S = 5.0
 
 
 class CostMeasure(Protocol):
-    """Measures what a job writes to disks. Raises nothing: that is no reason to stop a job."""
+    """Measures what a job writes to disks. Raises nothing: that is not a reason to stop a job."""
 
     def before(self) -> None:
         """Take the first reading."""
@@ -205,7 +205,7 @@ class Worker(JobWorker):
             if self._works() != self._mine:
                 return JobState.GOES_ON
             asked = any(entry.get("event") == CANCEL_EVENT for entry in self._job.since_work())
-            if asked and (ended or not step.paces):  # a reshape that nobody lets go on would halt
+            if asked and (ended or not step.paces):  # a reshape that no one lets continue would halt
                 return self._end(
                     JobState.CANCELLED, reason=f"cancelled before step {number + 1 + step.waits}; {step.why}"
                 )
@@ -266,7 +266,7 @@ class Worker(JobWorker):
             # A step that cannot start is not noted as started: a rollback must not undo it.
             reason = first_trouble(self._reader, step.needs)
             if reason and not step.undo and step.proves and holds(self._reader, step.proves):
-                # A boot or somebody else has done it. A step without an undo can count as done.
+                # A boot or someone else has done it. A step without an undo can count as done.
                 self._job.note(event="step done", step=number, found=True)
                 continue
             if self._cancelled or self._job.is_cancelled:  # to look at the devices has taken a while

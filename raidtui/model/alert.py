@@ -63,7 +63,7 @@ class Alert(Struct, frozen=True, kw_only=True):
         at_s: when it was reported, epoch seconds.
         host: of the host.
         event: what was reported.
-        words: what is sent; None while nobody has looked at the array yet.
+        words: what is sent; None while no one has looked at the array yet.
         deliveries: by the name of the channel.
     """
 

@@ -164,7 +164,7 @@ class BootKernel(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class BootEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What GRUB starts without anybody at the keyboard.
+    """What GRUB starts without anyone at the keyboard.
 
     Args:
         title: of the menu entry.
@@ -223,7 +223,7 @@ class BootFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What was read for a boot check.
 
     Args:
-        firmware: bios or uefi; "" where that cannot be told.
+        firmware: bios or uefi; "" where that is not known.
         root, boot: where / and /boot lie.
         sectors: of the disks below those.
         esps: all that were found.

@@ -23,7 +23,7 @@ def check_words(result: LastCheck, when: str = "") -> str:
         stopped = f"stopped{_by(result)}, " if result.stopped_by else ""
         return f"last {result.action}: {stopped}{result.percent} read, {found} in it{when}"
     took = f", in {duration(result.took_s)}" if result.took_s is not None else ""
-    gaps = f"; {duration(result.unwatched_s)} of it was not watched" if result.unwatched_s else ""
+    gaps = f"; unwatched for {duration(result.unwatched_s)}" if result.unwatched_s else ""
     return f"last {result.action}: complete, {found}{when}{took}{gaps}"
 
 
@@ -34,7 +34,7 @@ def paused_words(result: LastCheck) -> str:
 
 
 def _by(result: LastCheck) -> str:
-    """Return who stopped it; nothing where that is not known: it may have been anybody."""
+    """Return who stopped it; nothing where that is not known: it may have been anyone."""
     return f" by {result.stopped_by}" if result.stopped_by else ""
 
 

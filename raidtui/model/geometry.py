@@ -21,7 +21,7 @@ _HEADROOM_SECTORS = 128 * _MIB_SECTORS
 _PPL_SECTORS = _MIB_SECTORS
 _RAID1_STEP_KIB = 64
 _MANY_SLOTS = 8
-"""More copies of the same data than anybody makes by hand."""
+"""More copies of the same data than anyone makes by hand."""
 _SYSTEM_ARRAY_KIB = 32 << 20
 """Room for the largest system array of NAS firmware; they have a few GiB."""
 
@@ -65,7 +65,7 @@ def unfilled_slots(level: str | None, up: str | None, failed: int, size_kib: int
         level: the kernel's word.
         up: mdstat's ``U_UU``.
         failed: how many members have failed: each has left a slot empty, maybe at the end.
-        size_kib: the array's size; one that is not known, or is large, is no system array's.
+        size_kib: the array's size; one that is not known, or is large, is not a system array's.
     """
     if level != "raid1" or up is None or len(up) < _MANY_SLOTS or up.count("U") < 2:
         return ()
@@ -146,17 +146,17 @@ def loss_sentence(level: str | None, layout: int | None, raid_disks: int, missin
     if left < 0:
         return "more members are missing than the level survives"
     if level in NO_REDUNDANCY:
-        return "no redundancy: if one fails, all is lost"
+        return "no redundancy: one failure loses the array"
     if left == 0 and level == "raid10":
         return _raid10_edge(layout, raid_disks, missing)
     if left == 0:
-        return "if one fails: all is lost"
+        return "the next failure loses the array"
     words = ("one", "two", "three", "four")
     safe = words[left - 1] if left <= len(words) else str(left)
-    text = f"if {safe} {'fails' if left == 1 else 'fail'}: safe"
+    text = f"survives {safe} {'failure' if left == 1 else 'failures'}"
     if level == "raid10":
         return text + _raid10_beyond(layout, raid_disks, missing, left)
-    return f"{text} · one more: all is lost"
+    return f"{text}; one more loses the array"
 
 
 def _raid10_edge(layout: int | None, raid_disks: int, missing: Collection[int]) -> str:
@@ -170,20 +170,21 @@ def _raid10_edge(layout: int | None, raid_disks: int, missing: Collection[int]) 
         }
     )
     named = ", ".join(map(str, last))
-    text = f"slot{'s' if len(last) > 1 else ''} {named} must not fail: the last copy"
-    return text if len(last) + len(set(missing)) == raid_disks else f"{text} · others may"
+    text = f"slots {named} hold last copies" if len(last) > 1 else f"slot {named} holds the last copy"
+    others = len(last) + len(set(missing)) < raid_disks
+    return f"{text}; others may fail" if others else f"{text}: the next failure loses the array"
 
 
 def _raid10_beyond(layout: int | None, raid_disks: int, missing: Collection[int], left: int) -> str:
     more = {1: "two", 2: "three"}.get(left, str(left + 1))
     if raid_disks - len(set(missing)) == left + 1:
-        return " · one more: all is lost"
+        return "; one more loses the array"
     groups = copy_groups("raid10", layout, raid_disks)
     alive = [tuple(slot for slot in group if slot not in missing) for group in groups]
     deadly = sorted({slots for slots in alive if len(slots) == left + 1})
     if len(deadly) > _MOST_NAMED and not separate_groups("raid10", layout, raid_disks):
-        return f" · {more}: safe unless they hold the same chunks"
-    return f" · {more}: safe, unless {_slot_sets(deadly)}"
+        return f", and {more} unless they hold the same chunks"
+    return f", and {more} except {_slot_sets(deadly)}"
 
 
 def _slot_sets(sets: Sequence[tuple[int, ...]]) -> str:

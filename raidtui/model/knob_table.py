@@ -61,9 +61,9 @@ _DISK = (
         scopes=(KnobScope.DISK,),
         file="device/queue_depth",
         low=1,
-        what="How many requests the disk has at a time (NCQ); 1 turns queuing off.",
-        risk="A published test on a RAID-10 of two SSDs had a quarter of the IOPS at 1 that it had at 8; a"
-        " depth that the disk's firmware cannot take may end in link resets.",
+        what="How many requests the disk holds at a time (NCQ); 1 turns queuing off.",
+        risk="In a published test, a RAID-10 of two SSDs had a quarter of the IOPS at 1 that"
+        " it had at 8; a depth that the disk's firmware cannot handle may cause link resets.",
     ),
     Knob(
         name="nr_requests",
@@ -79,9 +79,9 @@ _DISK = (
         file="queue/read_ahead_kb",
         unit="KiB",
         low=0,
-        what="How far ahead the kernel reads a file that is read in order. The value of the mounted device"
-        " counts: the array's own, not that of its members.",
-        risk="Too much reads data that is not needed, and takes memory and IOPS from random reads.",
+        what="How far ahead the kernel reads a file that is read sequentially. The mounted"
+        " device's value applies: the array's own, not its members'.",
+        risk="A high value reads data that is not needed, and takes memory and IOPS from random reads.",
     ),
     Knob(
         name="rq_affinity",
@@ -177,7 +177,7 @@ _CPU = (
         unit="kHz",
         keep="tmpfiles",
         what="The lowest frequency that the governor may choose.",
-        risk="A high one costs power all the time, and helps only where latency matters.",
+        risk="A high limit costs power all the time, and helps only where latency matters.",
     ),
     Knob(
         name="max_freq_khz",
@@ -186,7 +186,7 @@ _CPU = (
         unit="kHz",
         keep="tmpfiles",
         what="The highest frequency that the governor may choose.",
-        risk="A low one slows parity, checksums and every request.",
+        risk="A low limit slows parity, checksums and every request.",
     ),
 )
 _ARRAY = (
@@ -197,8 +197,8 @@ _ARRAY = (
         unit="pages per member",
         low=17,
         high=32768,
-        what="How many stripes RAID 4, 5 and 6 hold in memory at least, to gather writes into whole stripes;"
-        " since Linux 4.1 the cache grows above that by itself, and shrinks back to it.",
+        what="RAID 4, 5 and 6 hold at least this many stripes in memory, to gather writes"
+        " into full stripes; since Linux 4.1 the cache grows beyond that by itself, and shrinks back.",
         risk="Each stripe takes 4 KiB of memory per member: 32768 of them take 512 MiB with four members.",
     ),
     Knob(
@@ -215,17 +215,17 @@ _ARRAY = (
         scopes=(KnobScope.ARRAY,),
         file="md/preread_bypass_threshold",
         low=0,
-        what="How often stripes that are written whole may bypass one that must be read first, before that"
-        " one has its turn; with 0 it waits until all whole stripes are written.",
-        risk="At 0 small writes wait longest, and large ones gain; from 1 on, the higher it is, the longer"
-        " small ones wait.",
+        what="How often full-stripe writes may bypass a stripe that must be read first;"
+        " at 0 that stripe waits until all full stripes are written.",
+        risk="At 0 small writes wait longest and large writes gain; from 1 up, small writes wait"
+        " longer the higher it is.",
     ),
     Knob(
         name="bitmap",
         scopes=(KnobScope.ARRAY,),
         choices=("none", "internal"),
         keep="",
-        no_keep="the bitmap is part of the array's superblock and needs no keeping",
+        no_keep="the bitmap is part of the array's superblock, which keeps it",
         what="Regions are marked before they are written, so that a crash costs a short resync.",
         risk="It can cost fast SSDs most of their random writes (a published RAID-5 of three NVMe disks: 174"
         " IOPS with it, 20,600 without it), and hard disks less: measure it. Without it a crash costs a"
@@ -240,7 +240,7 @@ _ARRAY = (
         high=2**31 - 1,
         what="Below this speed the array's resync does not yield to other I/O; the word system restores the"
         " system's limit.",
-        risk="A high one takes the disks from the programs that use them.",
+        risk="A high limit slows the programs that use the disks.",
     ),
     Knob(
         name="sync_speed_max",
@@ -250,7 +250,7 @@ _ARRAY = (
         low=1,
         high=2**31 - 1,
         what="The array's resync is never faster than this; the word system restores the system's limit.",
-        risk="A low one leaves the array without its redundancy for longer.",
+        risk="A low limit leaves the array without redundancy for longer.",
     ),
 )
 _CACHE = (
@@ -259,32 +259,32 @@ _CACHE = (
         scopes=(KnobScope.CACHE,),
         file="bcache/cache_mode",
         keep="",
-        no_keep="the cache has its mode in its own metadata, so that it lasts over reboots by itself",
-        what="Where a write ends: writethrough on both devices, writeback on the cache first, writearound"
-        " beneath it alone; passthrough and none serve nothing from the cache.",
-        risk="In writeback mode data lie on the cache device alone until they are written back: without it"
-        " they are lost, and with them the file system.",
+        no_keep="the cache stores its mode in its own metadata, which survives reboots",
+        what="Where writes go: writethrough to both devices, writeback to the cache first, writearound only"
+        " to the device below; passthrough and none serve nothing from the cache.",
+        risk="In writeback mode the cache device alone holds data until it is written back: losing the"
+        " device loses that data, and with it the file system.",
     ),
     Knob(
         name="cache_policy",
         scopes=(KnobScope.CACHE,),
         choices=("smq", "cleaner"),
         keep="",
-        no_keep="LVM has the policy in its metadata, so that it lasts over reboots by itself",
-        what="What is promoted into the cache: smq what is used often, cleaner nothing: it writes back what"
-        " is dirty.",
-        risk="Under cleaner the cache fills no more.",
+        no_keep="LVM stores the policy in its metadata, which survives reboots",
+        what="What is promoted into the cache: smq promotes what is used often; cleaner promotes nothing and"
+        " writes back dirty blocks.",
+        risk="Under cleaner the cache no longer fills.",
     ),
     Knob(
         name="migration_threshold",
         scopes=(KnobScope.CACHE,),
         unit="sectors",
         keep="",
-        no_keep="LVM has the threshold in its metadata, so that it lasts over reboots by itself",
+        no_keep="LVM stores the threshold in its metadata, which survives reboots",
         low=0,
-        what="How many sectors may be on their way between cache and origin at a time.",
-        risk="With many, promotions and writing back take the disks from other requests; with few the cache"
-        " fills slowly.",
+        what="How many sectors may migrate between cache and origin at a time.",
+        risk="A high value lets promotions and writeback delay other requests; a low one"
+        " fills the cache slowly.",
     ),
     Knob(
         name="writeback_percent",
@@ -293,8 +293,9 @@ _CACHE = (
         unit="%",
         low=0,
         high=40,
-        what="How much of the cache bcache lets be dirty in writeback mode; 0 writes back as fast as it can.",
-        risk="A high one leaves more on the cache device alone; a low one writes back more often.",
+        what="How much of the cache bcache allows to be dirty in writeback mode; 0 writes back as fast as"
+        " possible.",
+        risk="A high value leaves more data on the cache device alone; a low one writes back more often.",
     ),
     Knob(
         name="sequential_cutoff",
@@ -303,10 +304,8 @@ _CACHE = (
         unit="bytes",
         low=0,
         high=2**32 - 1,
-        what="What is read or written in order for longer than this goes around the cache; 0 caches"
-        " everything.",
-        risk="With 0, a backup or a copy of large files takes the cache from what is used often, and wears"
-        " its SSD.",
+        what="Sequential I/O longer than this bypasses the cache; 0 caches everything.",
+        risk="At 0, a backup or a copy of large files evicts what is used often, and wears the SSD.",
     ),
 )
 _SYSTEM = (
@@ -320,7 +319,7 @@ _SYSTEM = (
         keep="sysctl",
         what="Below this speed a resync does not yield to other I/O, unless its array has a limit of its"
         " own.",
-        risk="A high one takes the disks from the programs that use them.",
+        risk="A high limit slows the programs that use the disks.",
     ),
     Knob(
         name="speed_limit_max",
@@ -331,11 +330,11 @@ _SYSTEM = (
         high=2**31 - 1,
         keep="sysctl",
         what="No resync is faster than this, unless its array has a limit of its own.",
-        risk="A low one leaves arrays without their redundancy for longer.",
+        risk="A low limit leaves arrays without redundancy for longer.",
     ),
 )
 KNOBS = {knob.name: knob for knob in (*_DISK, *_CPU, *_ARRAY, *_CACHE, *_SYSTEM)}
-"""By name, in the order in which they are written: a new scheduler sets nr_requests anew."""
+"""By name, in the order in which they are written: a new scheduler sets nr_requests again."""
 
 OUR_FILES = {
     "udev": "/etc/udev/rules.d/60-raidtui-io.rules",

@@ -14,7 +14,7 @@ class PaceWhy(StrEnum):
 
     TRIAL = "trial"  # the limit is raised until the latency shows it
     LATENCY = "latency"  # the highest limit that holds the target
-    UNUSED = "unused"  # nobody uses the array: all the speed
+    UNUSED = "unused"  # no one uses the array: all the speed
     WINDOW = "window"  # an hour at which the sync may have all the speed
     DEADLINE = "deadline"  # else it would not end in time
 
@@ -29,7 +29,7 @@ _WORDS = {
     PaceWhy.LATENCY: "as much as holds the target",
     PaceWhy.UNUSED: "the array is idle",
     PaceWhy.WINDOW: "an hour of full speed",
-    PaceWhy.DEADLINE: "it would not end in time otherwise",
+    PaceWhy.DEADLINE: "needed to end in time",
 }
 
 

@@ -239,7 +239,7 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         losses: data that is lost, by device: file systems, old arrays.
         loss_sentences: the same, a sentence each. It follows from ``losses``.
         notes: what else there is to know, a sentence each.
-        grounds: what it rests on, a sentence each, the first the result: what a trial of it has shown.
+        grounds: what it rests on, a sentence each, the first the result: what a trial has shown.
         confirm: the word to type before anything is destroyed: the array's name.
         rolls_back: whether a failure in the middle undoes the steps so far.
         stacked: whether each step stands on those before it: a rollback ends at one that cannot be undone.
@@ -283,7 +283,7 @@ class RefusalCode(StrEnum):
     AMBIGUOUS = "ambiguous"  # what was named may be several
     BUSY = "busy"  # something is under way that must end first
     IN_USE = "in-use"  # mounted, a member, held, named in a file of the system
-    INVALID = "invalid"  # what was asked for is no possible value
+    INVALID = "invalid"  # what was asked for is not a possible value
     NEEDS_CONFIRMATION = "needs-confirmation"  # data would be gone: its name must be given
     NO_ANSWER = "no-answer"  # who was asked did not answer in time, failed, or said nothing intelligible
     NO_TOOL = "no-tool"  # a program is missing, or too old

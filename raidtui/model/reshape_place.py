@@ -58,7 +58,7 @@ class ReshapePlace(Struct, frozen=True, kw_only=True):
 
 
 def needs_backup(block: Superblock) -> bool:
-    """Whether a reshape cannot go on from where it is without a backup file, nor its array start.
+    """Whether a reshape cannot continue from where it is without a backup file, nor its array start.
 
     Old and new data overlap all the way where neither the data offset nor the number of slots changes. Where
     slots come, they do up to the first stripe that lies behind all that it is made of (mdadm's Grow_restart).
@@ -121,8 +121,8 @@ def waiting_words(found: ReshapePlace | None) -> str:
     if start == end:
         where = f"of the {binary_size((span[1] - span[0]) * SECTOR_BYTES)} at {start}"
     return (
-        f"It stands within a stripe: as long as it does not go on, a read {where} of the"
-        " array waits for ever, and what reads cannot be killed (Linux 6.0 and newer)."
+        f"It stopped within a stripe: until it continues, a read {where} of"
+        " the array hangs, and the reader cannot be killed (Linux 6.0 and newer)."
     )
 
 

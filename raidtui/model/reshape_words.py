@@ -29,7 +29,7 @@ def change_words(array: Array) -> str:
     words = ", ".join(parts)
     then_bytes = array.reshaped_bytes
     if words and array.size_bytes and then_bytes and then_bytes != array.size_bytes:
-        words += f"; {binary_size(array.size_bytes)} → {binary_size(then_bytes)} when it has ended"
+        words += f"; {binary_size(array.size_bytes)} → {binary_size(then_bytes)} when it ends"
     return words
 
 
@@ -42,9 +42,9 @@ def progress_words(array: Array) -> tuple[str, ...]:
     if reshape.position_sectors is not None:
         done = binary_size(reshape.position_sectors * SECTOR_BYTES)
         said.append(
-            f"The array is in its new shape from {done} on, and it goes on towards the start."
+            f"The array has its new shape from {done} on; the reshape moves towards the start."
             if reshape.backwards
-            else f"The first {done} of the array are in the new shape."
+            else f"The first {done} of the array have the new shape."
         )
     said.append(_needs(array, reshape))
     if array.sync is None or array.sync.phase is not Phase.RUNNING:
@@ -53,7 +53,7 @@ def progress_words(array: Array) -> tuple[str, ...]:
 
 
 def stands_unguarded(array: Array) -> bool:
-    """Whether a reshape in place stands at its recorded beginning, and nobody saves what md moves.
+    """Whether a reshape in place stands at its recorded beginning, and no one saves what md moves.
 
     md may have moved data since it recorded that place. They are in mdadm's backup file alone, and come back
     when the array is assembled with that file; without it, md moves again what it has moved already. udev
@@ -88,13 +88,13 @@ def _needs(array: Array, reshape: Reshape) -> str:
         if array.sync_max_sectors is not None:
             return f"{moves}, and md halts where its place is not recorded."
         return (
-            f"{moves}. Unless the array was started since it began, a power cut can lose what it has moved in"
-            " the last ten seconds."
+            f"{moves}. Unless the array was restarted since the reshape began, a power cut can lose what"
+            " was moved in the last ten seconds."
         )
     old, new = array.old_raid_disks or array.raid_disks or 0, array.raid_disks or 0
-    part = "all of it" if old == new else "its beginning" if new > old else "its end"
+    part = "the whole reshape" if old == new else "its beginning" if new > old else "its end"
     file = f"the backup file is {reshape.backup}" if reshape.backup else "mdadm notes no backup file"
-    return f"It goes on in place: {part} is a critical section; {file}."
+    return f"It moves data in place: {part} is a critical section; {file}."
 
 
 def _waiting(array: Array, reshape: Reshape) -> str:

@@ -115,7 +115,7 @@ class Snapshot(Struct, frozen=True, kw_only=True, dict=True):
         words = f"{kind} on {counted(len(container.members), 'disk')}"
         volumes = [array.title for array in self.arrays if array.container == container.name]
         if not volumes:
-            return f"{words}, and no volume of it runs"
+            return f"{words}; none of its volumes runs"
         return f"{words}, with the volume{'s' if len(volumes) > 1 else ''} {', '.join(volumes)}"
 
     def array(self, key: str | None) -> Array | None:

@@ -47,5 +47,5 @@ def obstacle_of(blocks: Collection[Superblock]) -> str:
     members = [block for block in blocks if block.role is not MemberRole.SPARE] or blocks
     newest = max(members, key=lambda block: block.events or 0)
     if needs_backup(newest):
-        return "its reshape was cut where it does not go on without a backup file"
+        return "its reshape was interrupted where only a backup file lets it continue"
     return ""

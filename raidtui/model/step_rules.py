@@ -71,13 +71,13 @@ def _why_not(step: Step) -> str:
         case WaitUntil():
             return "" if step.until else "it waits for nothing"
         case Write() | PutFile() if not _is_whole(step.path):
-            return f"{step.path!r} is no absolute path"
+            return f"{step.path!r} is not an absolute path"
         case Write():
-            return "" if step.path.startswith(_KERNEL) else f"{step.path} is no file of the kernel"
+            return "" if step.path.startswith(_KERNEL) else f"{step.path} is not a file of the kernel"
         case PutFile() if any(ord(char) > 0xFF for char in step.content):
             return "its content is not bytes"
         case PutFile():
-            return f"{step.path} is no configuration file" if step.path.startswith(_NO_FILES) else ""
+            return f"{step.path} is not a configuration file" if step.path.startswith(_NO_FILES) else ""
 
 
 def _why_no_tool(step: RunTool) -> str:
@@ -86,7 +86,11 @@ def _why_no_tool(step: RunTool) -> str:
     if not step.argv:
         return "it names no tool"
     tool = step.argv[0]
-    return "" if tool in TOOLS or step.argv[:3] == _IMSM else f"{tool!r} is no tool that raidtui's plans run"
+    return (
+        ""
+        if tool in TOOLS or step.argv[:3] == _IMSM
+        else (f"{tool!r} is not a tool that raidtui's plans run")
+    )
 
 
 def _is_whole(path: str) -> bool:

@@ -2,7 +2,7 @@
 
 A run is one thread of md (drivers/md/md.c, md_do_sync). A check that was paused and resumed is a chain of
 runs: each starts at ``sync_min``, where the last one had got to at its last step (``sync_completed``), and
-counts mismatches anew. Neither sysfs nor /proc/mdstat says afterwards whether a check was complete: only who
+counts mismatches again. Neither sysfs nor /proc/mdstat says afterwards whether a check was complete: only who
 watched its end knows.
 """
 
@@ -230,7 +230,7 @@ def _end(run: SyncRun, look: SyncLook) -> RunEnd:
     """
     if run.action not in CHECKS:
         return RunEnd.STOPPED if look.work_waits else RunEnd.COMPLETE
-    if look.action:  # another run is under way: that it goes on from there shows that this one was stopped
+    if look.action:  # another run is under way: that it continues from there shows that this one was stopped
         stopped = look.action == run.action and look.start_kib > 0
         return RunEnd.STOPPED if stopped else RunEnd.UNKNOWN
     if look.start_kib or look.by:
@@ -260,7 +260,7 @@ class LastCheck(Struct, frozen=True, kw_only=True):
         begun_s, ended_s: when; ``ended_s`` None: it runs. Both None: not known.
         took_s: for how long it ran, without its pauses; None where that is not known.
         unwatched_s: for how long it was not watched.
-        paused: whether it can go on from where it was stopped.
+        paused: whether it can continue from where it was stopped.
         rewritten: whether what did not match was written over: by a repair, or by a resync since then.
         stopped_by: who stopped it, where it was raidtui; "" where that is not known, or it was not stopped.
     """

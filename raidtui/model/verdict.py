@@ -33,7 +33,7 @@ class Condition:
             neither is known.
         size_kib: the array's size; None where it is not known.
         broken: whether md says so: writes fail.
-        faulty: whether a member that is no journal has failed.
+        faulty: whether a member that is not a journal has failed.
         detached: whether the device of such a member is no longer in the kernel, and md has not noticed.
         detached_slots: the slots that md counts as in sync all the same: see ``Array.detached_slots``.
         journal_lost: whether it has a journal and none of its devices works.

@@ -107,7 +107,7 @@ class AbsentArrays:
         return self._found
 
     def _has_changed(self, arrays: tuple[Array, ...]) -> bool:
-        """Whether arrays or their members have changed; progress alone is no change."""
+        """Whether arrays or their members have changed; progress alone is not a change."""
         former, self._running = self._running, arrays
         if len(former) == len(arrays) and all(
             one is other for one, other in zip(former, arrays, strict=True)

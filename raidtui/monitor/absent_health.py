@@ -34,9 +34,9 @@ def judge_absent(absent: AbsentArray) -> Finding:
         count += f"; {joined(old)} {'is' if len(old) == 1 else 'are'} behind the others"
     dropped = [member.name for member in absent.members if member.dropped and member.events_behind <= 1]
     if dropped:
-        count += f"; the others count {joined(dropped)} as failed"
+        count += f"; the others record {joined(dropped)} as failed"
     if absent.absence is Absence.GONE:
-        code, sentence = FindingCode.GONE, f"is gone: it ended without having been stopped, {count}"
+        code, sentence = FindingCode.GONE, f"is gone without having been stopped, {count}"
         if lost:
             sentence += f"; not there: {', '.join(lost)}"
         remedy = f"reconnect what is missing, and {NEVER_RE_CREATE}; {RESCUE}"

@@ -96,7 +96,7 @@ def held_back_by(
     Args:
         array: with a ``sync``.
         snapshot: the other arrays and the limits.
-        track: how the sync has moved; None where nobody has watched it.
+        track: how the sync has moved; None where no one has watched it.
         loads: what the members and the array itself did lately.
         stood: since when it stands, where it could move.
     """
@@ -143,7 +143,7 @@ def _stall_words(array: Array, snapshot: Snapshot, stood: Stood) -> str:
         return (
             f"{words}; {joined(quiet)} {'has' if len(quiet) == 1 else 'have'} finished no request since then"
         )
-    return f"{words}; why is not known"
+    return f"{words}; the cause is not known"
 
 
 def sharing(array: Array, snapshot: Snapshot) -> list[tuple[Array, str]]:
@@ -177,8 +177,8 @@ def _by_halt(array: Array, sync: Sync) -> HeldBack | None:
     if halt is None or sync.done_kib is None or sync.done_kib < halt or halt >= (sync.total_kib or halt + 1):
         return None
     if sync.action == "reshape":
-        return HeldBack(brake=Brake.HALTED, words="stands at sync_max: resume its job (raidtui jobs)")
-    return HeldBack(brake=Brake.HALTED, words=f"stands at sync_max: write max to {array.name}/md/sync_max")
+        return HeldBack(brake=Brake.HALTED, words="stopped at sync_max: resume its job (raidtui jobs)")
+    return HeldBack(brake=Brake.HALTED, words=f"stopped at sync_max: write max to {array.name}/md/sync_max")
 
 
 def _by_limit(array: Array, track: SyncTrack) -> HeldBack | None:
@@ -201,9 +201,7 @@ def _by_users(array: Array, track: SyncTrack, own: DeviceLoad | None) -> HeldBac
     alone = track.unused_kib_s
     if alone is None or speed >= _SLOWED * alone:
         return None
-    words = (
-        f"other I/O on it: {own.requests_a_s:.0f} requests a second; without them it did {rate_mb_s(alone)}"
-    )
+    words = f"other I/O: {own.requests_a_s:.0f} requests a second; without them it reached {rate_mb_s(alone)}"
     return HeldBack(brake=Brake.OTHER_IO, words=words)
 
 

@@ -49,7 +49,7 @@ def _diff(
     for key, array in after.items():
         if new.is_trial(array):  # what its members lack is no news, and none of the real ones changes
             if key not in before:
-                yield _event(new, array, f"a rescue trial of it runs, as {array.path}", Tone.PLAIN)
+                yield _event(new, array, f"a rescue trial runs, as {array.path}", Tone.PLAIN)
             continue
         earlier = before.get(key) or _same_by_name(array, old.arrays)
         if earlier is None:

@@ -153,7 +153,7 @@ def judge_array(array: Array, check: LastCheck | None = None, beside: Beside = A
         )
         yield finding_of(array, FindingCode.CREATED_OVER, beside.origin, remedy, found=found)
     if array.stale is not None and not array.understood:
-        text = f"is there, but its lines in /proc/mdstat are not understood: {array.stale.reason}"
+        text = f"exists, but its lines in /proc/mdstat cannot be parsed: {array.stale.reason}"
         remedy = f"mdadm --detail {array.path} shows its state; please report it: raidtui capture FILE"
         yield finding_of(array, FindingCode.NOT_UNDERSTOOD, text, remedy)
     elif array.stale is not None:
@@ -177,9 +177,12 @@ def _inactive(array: Array, found: Troubles) -> Finding:
     noun = "member" if (total or there) == 1 else "members"
     text = f"{there} {noun}" if total is None else f"{there} of {total} {noun}"
     if total is not None and there > total:
-        text = f"{there} devices for {counted(total, 'slot')}: spares, or no members any more"
+        text = f"{there} devices for {counted(total, 'slot')}: spares, or former members"
     if strange:
-        text += f" ({joined(strange)} {'is no member' if len(strange) == 1 else 'are no members'} any more)"
+        text += (
+            f" ({joined(strange)}"
+            f" {'is no longer a member' if len(strange) == 1 else 'are no longer members'})"
+        )
     command = "raidtui plan assemble (a in the console)"
     if strange or (total is not None and there > total):
         remedy = RESCUE
@@ -202,7 +205,7 @@ def _judge_lines(array: Array, lines: Sequence[StaleLine]) -> Iterator[Finding]:
         subject=array.key,
         name=array.title,
         sentence=f"{words} another UUID for {array.path} than its members",
-        remedy=f"{mend}, then renew the initramfs",
+        remedy=f"{mend}, then update the initramfs",
     )
 
 
@@ -231,7 +234,7 @@ def _judge_rest(array: Array, check: LastCheck | None, found: Troubles) -> Itera
     yield from _judge_mismatches(array, check, found)
     if FindingCode.SAME_UUID in found:
         text = "has the UUID of another array: a split mirror, or a copied disk"
-        remedy = f"use only one of them; mdadm --detail {array.path} shows when it was written last"
+        remedy = f"use only one of them; mdadm --detail {array.path} shows when it was last written"
         yield finding_of(array, FindingCode.SAME_UUID, text, remedy, found=found)
 
 
@@ -247,7 +250,7 @@ def _judge_mismatches(array: Array, check: LastCheck | None, found: Troubles) ->
         return
     text = f"the last {check.action} {found_words(check)}"
     if array.sync is not None and array.sync.action in CHECKS and array.sync.phase is Phase.RUNNING:
-        text = f"the {array.sync.action} has met {counted(check.mismatches, 'mismatched sector')} so far"
+        text = f"the {array.sync.action} has found {counted(check.mismatches, 'mismatched sector')} so far"
     remedy = f"raidtui rescue mismatches {array.name} says where; a repair rewrites parity, not the data"
     parity = FindingCode.MISMATCHES in found
     yield finding_of(array, FindingCode.MISMATCHES, text, remedy if parity else "", found=found)

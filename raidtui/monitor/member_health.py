@@ -73,8 +73,9 @@ def judge_members(array: Array, found: Troubles, beside: Beside) -> Iterator[Fin
         yield judge_awaited(array)
     if array.unfilled_slots:
         text = (
-            f"has {array.raid_disks} slots, of which the last {len(array.unfilled_slots)} have no member: NAS"
-            " firmware (QNAP, Synology) makes its system arrays so; a disk lost at the end looks the same"
+            f"has {array.raid_disks} slots; the last {len(array.unfilled_slots)} have no member: NAS"
+            " firmware (QNAP, Synology) makes its system arrays like this; a disk lost at the end looks the"
+            " same"
         )
         yield finding_of(array, FindingCode.SLOTS_UNFILLED, text)
     for member in array.members:
@@ -84,7 +85,7 @@ def judge_members(array: Array, found: Troubles, beside: Beside) -> Iterator[Fin
                 text = f"member {member.name} has read errors (E: a letter of Synology's kernel)"
             elif member.foreign:
                 text = f"member {member.name} is marked {member.foreign}, a letter of another kernel"
-            yield finding_of(array, FindingCode.MEMBER_TROUBLE, text, "look at its SMART data", found=found)
+            yield finding_of(array, FindingCode.MEMBER_TROUBLE, text, "check its SMART data", found=found)
         if member.errors:
             text = f"member {member.name}: {counted(member.errors, 'corrected read error')}"
             yield finding_of(array, FindingCode.READ_ERRORS, text, "a check (c) shows whether there are more")
@@ -124,7 +125,7 @@ def _judge_bad_blocks(array: Array, found: Troubles) -> Iterator[Finding]:
         most = max((held for _, held in holders), key=lambda held: held.sectors)
         verb = "hold" if len(holders) > 1 else "holds"
         text += f": {joined([member.name for member, _ in holders])} alone {verb} {most.size} there"
-    remedy = f"replace {joined([each.name for each in bad])} (R); fail no other member before"
+    remedy = f"replace {joined([each.name for each in bad])} (R) before failing any other member"
     yield finding_of(array, FindingCode.BAD_BLOCKS, text, remedy, found=found)
 
 
@@ -144,13 +145,16 @@ def _degraded(
     elif array.sync is not None and array.sync.phase is Phase.REMOTE:
         remedy = "another node of the cluster fills it; leave the other members alone until it is done"
     elif recovering and array.sync is not None and array.sync.phase is Phase.DELAYED:
-        remedy = "what fills it is there; its recovery waits for another array's"
+        remedy = "the member that fills it is present; its recovery waits for another array's"
     elif array.read_only and (recovering or spare or _is_there(array)):
-        remedy = f"what fills it is there, and waits until it is writable: {writable_words(array)}"
+        remedy = (
+            "the member that fills it is present, and waits until the array is writable:"
+            f" {writable_words(array)}"
+        )
     elif recovering or spare:
-        remedy = "a spare is there; its recovery has not started yet"
+        remedy = "a spare is present; its recovery has not started yet"
     elif _is_there(array):
-        remedy = "the member that is to be filled is there; its recovery has not started yet"
+        remedy = "the member to be rebuilt is present; its recovery has not started yet"
     else:
         remedy = _unread_words(array) or _add_words(array, beside)
     risk = ""

@@ -40,7 +40,7 @@ class Track:
         return sample.total_kib == last.total_kib and 0 < last.done_kib - back_kib <= sample.done_kib
 
     def resume(self, sample: SyncSample) -> None:
-        """Go on after a pause: md measures anew."""
+        """Go on after a pause: md measures again."""
         self.end, self.runs = SyncEnd(sample), True
 
 

@@ -163,10 +163,10 @@ class Sampler:
             if io.in_flight and name in before and io.requests == before[name].requests
         ]
         if stuck:
-            reason += f"; {', '.join(sorted(stuck))}: requests are under way, and none ends"
+            reason += f"; {', '.join(sorted(stuck))}: requests are in flight, and none completes"
         lack = Lack(
             part=MDSTAT,
-            reason=f"{reason}. What is shown is of sysfs, without the progress of syncs",
+            reason=f"{reason}. What is shown comes from sysfs, without the progress of syncs",
             remedy="find the member that does not answer: iostat -x 1; dmesg -T",
         )
         return replace(found, lacks=(lack, *found.lacks))

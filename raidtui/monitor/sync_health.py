@@ -44,13 +44,13 @@ def judge_sync(array: Array, found: Troubles) -> Iterator[Finding]:
         text = f"is in the middle of a reshape, which {waits}"
         remedy = f"mdadm --readwrite {array.path}" if array.read_only else ""
         if stands_unguarded(array):
-            text = "is at the start of a reshape in place, and no mdadm saves what moves: a write loses data"
+            text = "is at the start of an in-place reshape, and no mdadm saves what moves: a write loses data"
             remedy = (
-                f"do not mount it; stop it (mdadm --stop {array.path}), then let it go on with its backup"
-                " file: raidtui rescue, or key a"
+                f"do not mount it; stop it (mdadm --stop {array.path}), then let it continue with"
+                " its backup file: raidtui rescue, or key a"
             )
         elif cut := waits_words(array):
-            remedy = f"{remedy or 'let it go on'} before anything reads it. {cut}".removesuffix(".")
+            remedy = f"{remedy or 'let it continue'} before anything reads it. {cut}".removesuffix(".")
         yield finding_of(array, FindingCode.RESHAPE_WAITS, text, remedy, found=found)
     elif sync is not None and sync.phase is Phase.PENDING:
         text, remedy = f"its {sync.action} {_PENDING_WORDS[array.read_only]}", writable_words(array)
@@ -63,13 +63,13 @@ def judge_awaited(array: Array) -> Finding:
     """Return the finding about slots whose redundancy only comes with the end of a reshape."""
     if not array.as_raid4:
         names = [member.name for member in array.members if member.slot in array.awaited_slots]
-        text = f"gets more redundancy by this reshape: {joined(names)} holds parity when it has ended"
+        text = f"gains redundancy by this reshape: {joined(names)} holds parity once it ends"
         return finding_of(array, FindingCode.PARITY_AWAITED, text)
     text = "is a RAID 0 that md shows as a raid4 without its parity device while it gets more devices"
-    remedy = "do not pause it: mdadm takes that for its end, and fails the new members"
+    remedy = "do not pause it: mdadm takes that for the end, and fails the new members"
     if array.reshape is None:
         text = "is a RAID 0 that got more devices, and md still shows it as a raid4 without its parity device"
-        remedy = f"mdadm makes it a raid0 again; if it does not run any more: mdadm --grow {array.path} -l 0"
+        remedy = f"mdadm makes it a raid0 again; if it no longer runs: mdadm --grow {array.path} -l 0"
     return finding_of(array, FindingCode.PHANTOM_PARITY, text, remedy)
 
 
@@ -79,5 +79,5 @@ def writable_words(array: Array) -> str:
 
 
 def resume_words(array: Array) -> str:
-    """Return how a frozen array goes on."""
+    """Return how a frozen array continues."""
     return f"resume it: p in the console, or mdadm --action=idle {array.path}"

@@ -2,7 +2,7 @@
 
 A record is written when a run begins or ends, at md's own steps (a sixteenth, or five minutes), and when the
 watcher ends. Several watchers of one host each write what all of them see: who finds that another has written
-goes on from there.
+continues from there.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class SyncWatch:
     Args:
         reader: the host.
         book: where they are kept.
-        keeps: whether this watcher goes on watching, and so may write.
+        keeps: whether this watcher continues watching, and so may write.
     """
 
     def __init__(self, reader: HostReader, book: SyncBook, *, keeps: bool) -> None:
@@ -138,7 +138,7 @@ class SyncWatch:
         for key, record in self._records.items():
             if self._keeps and record is not self._written[key] and record.open is not None:
                 with self._book.turn():
-                    if not self._book.changed(key):  # else another watcher goes on
+                    if not self._book.changed(key):  # else another watcher continues
                         self._book.write(record)
 
 

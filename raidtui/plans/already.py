@@ -108,7 +108,7 @@ def removed_already(survey: Survey, array: Array, name: str) -> NothingToDo | No
     """Return that a device is there and no member of an array."""
     if _member((array,), name) is not None or name not in survey.devices:
         return None
-    return NothingToDo(why=f"{name} is no member of {array.title}")
+    return NothingToDo(why=f"{name} is not a member of {array.title}")
 
 
 def replaced_already(array: Array, old: str, new: str) -> NothingToDo | None:
@@ -117,7 +117,7 @@ def replaced_already(array: Array, old: str, new: str) -> NothingToDo | None:
     if came is None or came.slot is None or not _serves(came):
         return None
     if gone is not None and gone.has("want_replacement") and came.has("replacement"):
-        return NothingToDo(why=f"md copies {old} to {new} at the moment") if gone.slot == came.slot else None
+        return NothingToDo(why=f"md is copying {old} to {new}") if gone.slot == came.slot else None
     if came.has("in_sync") and (gone is None or gone.has("faulty")):
         return NothingToDo(why=f"{new} is in service in {array.title}, and {old} is not")
     return None

@@ -1,11 +1,11 @@
 """Kernels whose md has a known bug that a reshape or a journal can run into, by their version.
 
-A distribution keeps the number of a kernel and mends it: of its kernels, which have a suffix
+A distribution keeps the number of a kernel and fixes it: of its kernels, which have a suffix
 (6.1.0-18-amd64), the number does not say what is in them. A bug is a reason to refuse where the number is the
 whole of the release; else it is only said.
 
 Sources: the records of the kernel's CVE numbers (git.kernel.org, security/vulns.git), which list for each
-stable series the first release that is mended.
+stable series the first release that is fixed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class KnownBug(Struct, frozen=True, kw_only=True):
         levels: the arrays that it concerns.
         since: the first release of the main line that has it.
         backported: the first release that has it of older series, by (major, minor).
-        mended: the first mended release of a stable series, by (major, minor).
+        fixed: the first fixed release of a stable series, by (major, minor).
         gone: the first release of the main line without it.
         refuses: whether a plan is refused on a kernel that has it.
     """
@@ -65,7 +65,7 @@ _PARITY = frozenset(PARITY_LEVELS)
 KNOWN_BUGS = (
     KnownBug(
         number="CVE-2024-39476",
-        effect="md can wait for itself for ever while it writes superblocks, and all I/O with it",
+        effect="md can deadlock while it writes superblocks, and all I/O with it",
         levels=_PARITY,
         since=(6, 1, 0),
         backported={
@@ -139,7 +139,7 @@ def met_bugs(release: str | None, array: Array) -> tuple[tuple[str, str, bool], 
         array: the array.
     """
     kernel, exact = _release(release)
-    has = "has" if exact else "has, unless the distribution has mended it,"
+    has = "has" if exact else "has, unless the distribution has fixed it,"
     return tuple(
         (bug.number, f"Linux {release} {has} {bug.number}: {bug.effect}", exact)
         for bug in _known(array, kernel)

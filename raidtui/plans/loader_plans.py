@@ -37,7 +37,7 @@ def plan_loader(
     if refusal := needs_root(survey.snapshot):
         return refusal
     if disk not in {each.disk for each in facts.sectors}:
-        return Refusal(code=RefusalCode.NOT_FOUND, why=f"{disk} is no disk of this host")
+        return Refusal(code=RefusalCode.NOT_FOUND, why=f"{disk} is not a disk of this host")
     same = (Fact(kind=FactKind.SERIAL, subject=disk, value=serial),) if serial else ()
     if facts.firmware == "uefi":
         esp = next((each for each in facts.esps if each.disk == disk), None)
@@ -57,7 +57,7 @@ def plan_loader(
         subject=disk,
         steps=(grub_step(survey, disk, same),),
         notes=(
-            "What boot code the disk has now is replaced, and is not kept.",
+            "The disk's present boot code is replaced, and is not kept.",
             "grub-install refuses a GPT disk without a BIOS boot partition (type EF02).",
             "On Debian, dpkg-reconfigure grub-pc says which disks get GRUB when it is upgraded.",
             LOOK_AGAIN,
@@ -117,7 +117,7 @@ def _plan_esp(
     )
     if esp.has_fat:
         return plan
-    warning = f"{esp.device} has no file system that the firmware reads: what else is in it is gone."
+    warning = f"{esp.device} has no file system that the firmware reads: anything else in it is lost."
     return replace(plan, harm=Harm.DESTROYS, confirm=esp.device, warning=warning)
 
 
@@ -140,7 +140,7 @@ def esp_steps(
     """
     path = f"/dev/{esp.device}"
     at, off = _mounted(ESP_FOLDER), _mounted(ESP_FOLDER, "no")
-    take_off = RunTool(argv=("umount", ESP_FOLDER), why=f"{esp.device} is taken off again", proves=off)
+    take_off = RunTool(argv=("umount", ESP_FOLDER), why=f"{esp.device} is unmounted again", proves=off)
     return (
         *(() if esp.has_fat else (_made(esp, same),)),
         RunTool(argv=("mkdir", "--parents", ESP_FOLDER, FROM_FOLDER), why="places for mounts", volatile=True),
@@ -198,7 +198,7 @@ def _copied(of: Esp, at: tuple[Fact, ...]) -> tuple[Step, ...]:
     if of.place:
         return (copy,)
     there, off = _mounted(FROM_FOLDER), _mounted(FROM_FOLDER, "no")
-    take_off = RunTool(argv=("umount", FROM_FOLDER), why=f"{of.device} is taken off again", proves=off)
+    take_off = RunTool(argv=("umount", FROM_FOLDER), why=f"{of.device} is unmounted again", proves=off)
     put_on = RunTool(
         argv=("mount", "--types", "vfat", "--options", "ro", f"/dev/{of.device}", FROM_FOLDER),
         why="its files are copied",

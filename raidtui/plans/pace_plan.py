@@ -108,11 +108,11 @@ def _notes(request: PaceRequest, arrays: Sequence[Array]) -> list[str]:
         at = time.strftime("%a %d %b %H:%M", time.localtime(request.by_s))
         notes.append(f"The sync ends by {at}: md never gets less than that takes, however long users wait.")
     else:
-        notes.append("No end is named: while the array is used all the time, the sync may take very long.")
+        notes.append("No end is set: while the array is in constant use, the sync may take very long.")
     if degraded := [array.title for array in arrays if array.missing_slots]:
         notes.append(
             f"{', '.join(degraded)} is degraded: until the recovery ends, another failure may lose data."
-            " Name an end, if the users can wait better than the data."
+            " Set an end if the users can wait longer than the data."
         )
     notes.extend(f"Full speed from {window_words(window)}." for window in request.windows)
     return notes

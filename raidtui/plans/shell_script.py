@@ -104,7 +104,7 @@ def whole_content(step: Step, old: str) -> list[str]:
     if new is None:
         return []
     if new == old:
-        return [f"it reads so already: {_digest(new)}"]
+        return [f"it already reads like this: {_digest(new)}"]
     before, after = _lines(old), _lines(new)
     if len(before) * len(after) > _MOST_COMPARED:
         changed = [*_listed("-", old), *_listed("+", new)]

@@ -90,9 +90,9 @@ def plan_read_write(survey: Survey, array: Array) -> Plan | Refusal:
     if stands_unguarded(array):
         return Refusal(
             code=RefusalCode.WRONG_STATE,
-            why=f"{array.title} is at the beginning of a reshape in place, and no mdadm saves what moves:"
-            " what was moved already is in its backup file alone, and a write now loses it",
-            remedy="stop it, then let it go on with its backup file: raidtui rescue (a in the console)",
+            why=f"{array.title} is at the start of an in-place reshape, and no mdadm saves what"
+            " moves: what was already moved is in its backup file alone, and a write now loses it",
+            remedy="stop it, then let it continue with its backup file: raidtui rescue (a in the console)",
         )
     back = switch_step(array, "--readonly", "as it was", "readonly")
     step = switch_step(array, "--readwrite", "allows writes; a pending resync starts", WRITABLE)
@@ -129,5 +129,5 @@ def switch_step(array: Array, option: str, why: str, states: str) -> Step:
         why=why,
         needs=(Fact(kind=FactKind.ARRAY, subject=array.name, value=array.uuid),) if array.uuid else (),
         proves=(Fact(kind=FactKind.STATE, subject=array.name, value=states),),
-        patient=option == "--readonly",  # md refuses it while anybody has the array open
+        patient=option == "--readonly",  # md refuses it while anyone has the array open
     )

@@ -48,7 +48,7 @@ def plan_repair(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
     parity = array.level in PARITY_LEVELS
     what = "parity is recomputed from the data" if parity else "the first copy overwrites the others"
     further = (
-        "Data that are wrong stay wrong then, and nothing shows it any more."
+        "Wrong data then stays wrong, and nothing shows it any longer."
         if parity
         else (
             "On a mirror, mismatches are often harmless: swap, or pages that changed while they were written."
@@ -197,7 +197,7 @@ def _plan_pause_pending(array: Array, action: str) -> Plan | Refusal:
         return Refusal(
             code=RefusalCode.WRONG_STATE,
             why=f"the {action} does not begin while {array.title} is read-only",
-            remedy=f"leave it as it is; raidtui plan read-write {array.title} lets it begin",
+            remedy=f"leave it unchanged; raidtui plan read-write {array.title} lets it begin",
         )
     return Plan(
         title=f"{action} paused",

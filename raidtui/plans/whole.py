@@ -199,7 +199,7 @@ def refuse_start(blocks: Mapping[str, Superblock], *, run: bool) -> Refusal | No
         return Refusal(
             code=RefusalCode.WRONG_STATE,
             why=f"{newest.label}: {obstacle}",
-            remedy="its ways back: raidtui rescue",
+            remedy="to recover it: raidtui rescue",
         )
     if not run and not found.complete:
         return _incomplete(found, len(found.whole))

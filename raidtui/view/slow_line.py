@@ -24,7 +24,7 @@ _SPEEDS = {
 
 
 def slow_baud(descriptor: int) -> int | None:
-    """Return the speed of a slow line, baud; None of any other, and of what is no terminal."""
+    """Return the speed of a slow line, baud; None of any other, and of what is not a terminal."""
     try:
         return _SPEEDS.get(termios.tcgetattr(descriptor)[5])
     except (OSError, termios.error):

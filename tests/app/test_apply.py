@@ -601,7 +601,9 @@ def test_a_step_that_raidtui_does_not_make(
     tmp_path: Path, call: Run, workers: list[tuple[str, bool]]
 ) -> None:
     plan = replace(PLAN, steps=(STEP, RunTool(argv=("sh",), stdin="touch /tmp/x", why="looks")))
-    why = "raidtui: not done: step 2: 'sh' is no tool that raidtui's plans run; raidtui makes no such plan\n"
+    why = (
+        "raidtui: not done: step 2: 'sh' is not a tool that raidtui's plans run; raidtui makes no such plan\n"
+    )
     assert call("apply", saved(tmp_path, plan)) == (2, "", why)
     assert (workers, all_jobs()) == ([], [])
 

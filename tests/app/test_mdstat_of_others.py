@@ -27,7 +27,7 @@ def degraded(name: str, words: str, remedy: str) -> str:
 
 def unsound(name: str, member: str) -> str:
     why = f"member {member} has read errors (E: a letter of Synology's kernel)"
-    return f"  Attention: {name} - {why}. To do: look at its SMART data."
+    return f"  Attention: {name} - {why}. To do: check its SMART data."
 
 
 @pytest.mark.parametrize("marks", ["raid1 sda5[0](E) sdb5[1]", "raid0 sda5[0](E) sdb5[1]"])
@@ -42,7 +42,7 @@ def test_a_member_with_read_errors_that_still_serves(marks: str) -> None:
     assert figures(array).startswith("MD WARNING")
     lines, status = report(array.replace("E", "D"))
     marked = "member sda5 is marked D, a letter of another kernel"
-    assert (lines[1], status) == (f"  Attention: md2 - {marked}. To do: look at its SMART data.", 1)
+    assert (lines[1], status) == (f"  Attention: md2 - {marked}. To do: check its SMART data.", 1)
 
 
 def test_members_with_read_errors_that_a_rebuild_has_to_read() -> None:
@@ -64,7 +64,7 @@ def test_letters_of_synology_are_said_and_the_count_decides() -> None:
             degraded(
                 "md2",
                 "1 of 5 members missing (slot 0); no redundancy is left",
-                "a spare is there; its recovery has not started yet",
+                "a spare is present; its recovery has not started yet",
             ),
             unsound("md2", "sdq5"),
             "md0 is degraded: raid1, 1 MiB, 1 of 2 members in sync.",
@@ -114,12 +114,13 @@ def test_a_mirror_with_more_slots_than_bays_has_lost_nothing() -> None:
         f"md9 : active raid1 sda1[0] sdd1[3] sdc1[2] sdb1[1]\n      1024 blocks super 1.0 {marks}"
     )
     firmware = (
-        "NAS firmware (QNAP, Synology) makes its system arrays so; a disk lost at the end looks the same"
+        "NAS firmware (QNAP, Synology) makes its system arrays like this; a disk lost at the end looks the"
+        " same"
     )
     assert (lines, status) == (
         [
             "md9 is optimal: raid1, 1 MiB, 4 of 24 members in sync.",
-            f"  Note: md9 has 24 slots, of which the last 20 have no member: {firmware}.",
+            f"  Note: md9 has 24 slots; the last 20 have no member: {firmware}.",
         ],
         0,
     )
@@ -195,7 +196,9 @@ def test_what_is_delayed_is_a_recovery_where_a_member_is_to_be_filled() -> None:
         [
             "md1 is degraded: raid1, 1 MiB, 1 of 2 members in sync.",
             "  Recover delayed: waits for another array on the same disks.",
-            degraded("md1", MISSING, "what fills it is there; its recovery waits for another array's"),
+            degraded(
+                "md1", MISSING, "the member that fills it is present; its recovery waits for another array's"
+            ),
             "md2 is optimal: raid1, 1 MiB, 2 of 2 members in sync.",
             "  Resync, check or repair delayed: waits for another array on the same disks.",
         ],
@@ -218,7 +221,7 @@ def test_what_another_node_fills() -> None:
 def test_a_speed_of_nothing_is_said(speed: str) -> None:
     line = f"      [>....................]  recovery =  3.9% (40/1024) finish=5267.0min {speed}"
     lines, _ = report(f"md0 : {HALF.format(1)}\n{line}")
-    assert lines[1] == "  Recover at 3.9 %, 0 KB/s: by the kernel's mean over 30 s it does not move."
+    assert lines[1] == "  Recover at 3.9 %, 0 KB/s: the kernel's mean over 30 s shows no progress."
 
 
 @pytest.mark.parametrize("prompt", ["root@nas:~# ", "[~] # ", "user@host:/$ ", ""])
@@ -262,14 +265,14 @@ def test_an_old_device_that_the_kernel_still_holds_is_no_member() -> None:
     export = f"exit 0\nMD_LEVEL=raid5\nMD_DEVICES=3\nMD_UUID={UUID}\nMD_NAME=nas:0\n"
     files["/.raidtui/run/mdadm_--examine_--export_-dev-sdb.txt"] = export
     rescue = "To do: raidtui rescue (a in the console) says what happened and how it comes back"
-    members = "3 of 3 members (sdd is no member any more)"
+    members = "3 of 3 members (sdd is no longer a member)"
     lines, status = report(held, files=files)
     assert (lines[1], status) == (
         f"  Failed: 0 is inactive: not started, with {members}. {rescue}; never re-create it.",
         2,
     )
     files["/run/udev/data/b8:2"] = ""
-    assert "with 4 devices for 3 slots: spares, or no members any more." in report(held, files=files)[0][1]
+    assert "with 4 devices for 3 slots: spares, or former members." in report(held, files=files)[0][1]
 
 
 OTHER_UUID = "11111111:22222222:33333333:44444444"
@@ -295,7 +298,7 @@ def test_a_line_with_another_uuid_for_an_array_that_runs(lines: list[str], which
         [
             "nas: 1 array.",
             "root (/dev/md126) needs attention: raid1, 210 GiB, 2 of 2 members in sync.",
-            f"  Attention: root - /etc/mdadm/mdadm.conf, {what}, then renew the initramfs.",
+            f"  Attention: root - /etc/mdadm/mdadm.conf, {what}, then update the initramfs.",
         ],
     )
 

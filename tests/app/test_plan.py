@@ -195,7 +195,7 @@ def test_a_refusal_cannot_move_the_cursor(host: Host, capsys: pytest.CaptureFixt
         ("convert data --level=raid10", "data already has raid10"),
         ("add data sda", "sda is in_sync in data"),
         ("fail root sdf", "sdf has already failed; remove it"),
-        ("remove data sdo", "sdo is no member of data"),
+        ("remove data sdo", "sdo is not a member of data"),
         ("stop old", "old does not run: sdk and sdl are its members"),
         ("stop /dev/md/old", "old does not run: sdk and sdl are its members"),
         (f"stop {OLD}", "old does not run: sdk and sdl are its members"),
@@ -231,7 +231,7 @@ def test_already_so(host: Host, capsys: pytest.CaptureFixture[str], words: str, 
         ("remove data sdz", "sdz is not a member of data"),
         ("replace data sda --with sdb", "sdb is already a member of data: in_sync; choose a free device"),
         ("grow data --devices=3", "data has 4 slots already;"),
-        ("journal data --remove", "raid10 has no parity: there is nothing that a journal would protect"),
+        ("journal data --remove", "raid10 has no parity, so a journal would protect nothing"),
         (
             "create --name=data --level=raid1 sdi1 sdj1",
             (

@@ -21,7 +21,7 @@ from tests.hosts.trees import host_tree
 from tests.lab.guests.terminal import Terminal, host_terminal
 
 ALTERNATE_SCREEN, CURSOR, MOUSE, PASTE, WRAP = 1049, 25, 1000, 2004, 7
-WHOLE = "if one fails"
+WHOLE = "survives one failure"
 QUIT_S = 20.0
 _AS_IT_WAS = ((ALTERNATE_SCREEN, False), (CURSOR, True), (MOUSE, False), (PASTE, False), (WRAP, True))
 Opens = Callable[..., Terminal]

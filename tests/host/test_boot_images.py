@@ -110,4 +110,4 @@ def test_one_that_is_damaged() -> None:
     files = {f"/boot/vmlinuz-{VERSION}": b"", f"/boot/initrd.img-{VERSION}": b"no archive"}
     (kernel,) = read_kernels(MemoryReader(files, still=True))
     assert kernel.initramfs is not None
-    assert kernel.initramfs.unread == "it is no cpio archive"
+    assert kernel.initramfs.unread == "it is not a cpio archive"

@@ -93,7 +93,7 @@ def test_facts(kind: FactKind, files: dict[str, str], value: str, sentence: str)
         ("faulty", "in_sync", "the copy is complete: cciss/c0d1 has replaced cciss/c0d0"),
         (None, "in_sync", "the copy is complete: cciss/c0d1 has replaced cciss/c0d0"),
         ("faulty", "spare", "cciss/c0d0 is not in sync: it is faulty"),
-        (None, "spare", "cciss/c0d0 is not in sync: it is no member"),
+        (None, "spare", "cciss/c0d0 is not in sync: it is not a member"),
     ],
 )
 def test_whether_the_old_member_serves(old: str | None, new: str | None, sentence: str) -> None:

@@ -70,8 +70,8 @@ def test_zstd_is_read_where_python_can() -> None:
     ("data", "why"),
     [
         (b"\x02\x21\x4c\x18" + b"x" * 99, "it is compressed with lz4"),
-        (b"MZ" + b"x" * 999, "it is no cpio archive"),
-        (gzip.compress(b"y" * 999), "it is no cpio archive"),
+        (b"MZ" + b"x" * 999, "it is not a cpio archive"),
+        (gzip.compress(b"y" * 999), "it is not a cpio archive"),
         (MAIN[:2000], "it ends in the middle"),
         (b"070701" + b"z" * 104, "it is damaged: invalid literal for int() with base 16: b'zzzzzzzz'"),
     ],

@@ -42,7 +42,7 @@ def test_of_an_array_printed_twice_the_later_counts_and_it_is_said() -> None:
     new = "md1 : active raid1 sdb[1](F) sda[0]\n      17 blocks super 1.2 [2/1] [U_]\n      \n"
     parsed = parse_mdstat(old + new)
     assert [array.up for array in parsed.arrays] == ["U_"]
-    assert parsed.problems == ["md1 is listed twice, not alike: the later one is taken"]
+    assert parsed.problems == ["md1 is listed twice, with a difference: the later one is used"]
     assert parse_mdstat(new + new).problems == []
 
 
@@ -74,7 +74,7 @@ BAD_LINES = {
     "state": (["degraded raid1 sdb[1]"], "unknown state 'degraded'"),
     "nothing": ([""], "unknown state ''"),
     "no lines": ([], "unknown state ''"),
-    "member cut short": (["active raid1 sdb[1"], "member 'sdb[1' is cut short"),
+    "member cut short": (["active raid1 sdb[1"], "member 'sdb[1' is incomplete"),
     "member without number": (["active raid1 sdb[]"], "member number '' is not a number"),
     "member without name": (["active raid1 [1]"], "member '[1]' has no name that a device can have"),
     "member of dots": (["active raid1 ../[1]"], "member '../[1]' has no name that a device can have"),
@@ -88,7 +88,7 @@ BAD_LINES = {
     "bitmap": (["active raid1 sdb[1]", " bitmap: 1 pages"], "bitmap pages '' is not a number"),
     "progress": (
         ["active raid1 sdb[1]", " [=>..]  resync =  5.0% (5/100 finish=1.0min"],
-        "progress is cut short",
+        "progress is incomplete",
     ),
     "percentage": (
         ["active raid1 sdb[1]", " [=>..]  resync =  5,0% (5/100) finish=1.0min"],
@@ -116,7 +116,7 @@ GOOD = "md2 : active raid1 sdd[1] sdc[0]\n      99 blocks super 1.2 [2/2] [UU]\n
 @pytest.mark.parametrize(
     ("odd", "problems"),
     [
-        ("md1 : active raid1 sdb[\n      17 blocks\n      \n", ["md1: member 'sdb[' is cut short"]),
+        ("md1 : active raid1 sdb[\n      17 blocks\n      \n", ["md1: member 'sdb[' is incomplete"]),
         (
             (
                 "md1 ; active raid1 sdb[1]\n      17 blocks super 1.2 [2/1] [U_]\n"

@@ -173,10 +173,10 @@ def test_what_others_could_have_written_is_not_obeyed(
     with pytest.raises(OSError, match="symbolic links"):
         read_own(tmp_path / "link")
     os.mkfifo(tmp_path / "fifo")
-    with pytest.raises(PermissionError, match="is no regular file"):
+    with pytest.raises(PermissionError, match="is not a regular file"):
         read_own(tmp_path / "fifo")
     path.chmod(0o620)
-    with pytest.raises(PermissionError, match="can be written by others than root"):
+    with pytest.raises(PermissionError, match="is writable by others than root"):
         read_own(path)
     path.chmod(0o600)
     real = os.fstat

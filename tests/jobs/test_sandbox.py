@@ -155,7 +155,7 @@ def test_silence_is_not_that_all_is_allowed(monkeypatch: pytest.MonkeyPatch) -> 
     module._refused_parts.cache_clear()
     with monkeypatch.context() as patch:
         patch.setattr(module, "_read_kept", lambda _: Kept())
-        assert missing_parts() == {"all": "what sets them up has ended without a word"}
+        assert missing_parts() == {"all": "what sets them up ended without a message"}
         patch.setattr(module, "_PROBE_S", 0.0)
         assert missing_parts() == {"all": "they could not be set up within 0 s"}
     monkeypatch.setattr(module, "_read_kept", lambda _: Kept(held=("net",)))

@@ -356,10 +356,10 @@ def test_a_job_that_another_user_could_have_written_is_refused(tmp_path: Path, n
     assert [each.id for each in all_jobs(tmp_path)] == [other.id]
     (line,) = foreign_jobs(tmp_path)
     assert (line.id, line.state) == (job.id, "not trusted")
-    assert line.title.startswith(f"{job.folder / name} can be written by others than root (user ")
-    with pytest.raises(JobError, match=f"{job.id} cannot be trusted: .* can be written by others than root"):
+    assert line.title.startswith(f"{job.folder / name} is writable by others than root (user ")
+    with pytest.raises(JobError, match=f"{job.id} cannot be trusted: .* is writable by others than root"):
         find_job(job.id, tmp_path)
-    with pytest.raises((JobError, OSError), match="can be written by others") if name else nullcontext():
+    with pytest.raises((JobError, OSError), match="is writable by others") if name else nullcontext():
         _ = job.plan, job.entries()
 
 

@@ -191,4 +191,4 @@ def test_a_proof_decides_where_a_tool_crashes(pauses: list[float], *, done: bool
     there = Fact(kind=FactKind.ABSENT if done else FactKind.NODE, subject="/none/at/all")
     step = RunTool(argv=ARGV, why="x", proof_decides=True, proves=(there,))
     assert do_step(Host(output(139)), step, said.append) == reason
-    assert said == (["fstrim failed (139); what it was to do is done nevertheless"] if done else [])
+    assert said == (["fstrim failed (139); its result is there nevertheless"] if done else [])

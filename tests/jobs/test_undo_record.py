@@ -103,7 +103,7 @@ def test_what_raidtui_does_not_make_is_left_out(place: Path) -> None:
     record.add(replace(done("2"), undo=evil))
     other = UndoRecord(HOST, place)
     assert other.load() == (done("1"),)
-    assert other.trouble == f"{place}: 2 is none that raidtui makes, and is left out"
+    assert other.trouble == f"{place}: 2 is not one that raidtui makes, and is left out"
 
 
 def test_whoever_may_look_cannot_stop_it(place: Path) -> None:

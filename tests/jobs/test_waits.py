@@ -270,7 +270,7 @@ def test_a_step_is_begun_when_md_has_ended_what_it_does(chain: Chain) -> None:
 
     host, job, _ = chain(look, shaped, plan=EARLY)
     assert Worker(host, job).work() == "done"
-    assert seen == [("100", "goes on", f"md ends first what it does, then: {EARLY.steps[1].why}")]
+    assert seen == [("100", "goes on", f"md first finishes what it is doing, then: {EARLY.steps[1].why}")]
     assert (host.state, host.did) == ("111", [f"{path} 1" for path in (A, B, C)])
 
 

@@ -892,7 +892,7 @@ def test_a_plan_with_a_step_that_raidtui_does_not_make(tmp_path: Path, host: Hos
     assert work_on(host, job.folder, back=back) == 1
     assert (host.did, journal(job)) == ([], ["made", "begin 0", "not begun"])
     assert reason(job) == (
-        "step 1, undo 1: 'touch-all' is no tool that raidtui's plans run; raidtui makes no such plan,"
+        "step 1, undo 1: 'touch-all' is not a tool that raidtui's plans run; raidtui makes no such plan,"
         " so nothing is done"
     )
 

@@ -74,9 +74,7 @@ print(last.exit_status, absent())
         "2 ['gone']",
     ]
     assert "data: stopped" not in said
-    words = (
-        f"is gone: it ended without having been stopped, 2 of 3 members present ({a}, {c}); not there: {b}"
-    )
+    words = f"is gone without having been stopped, 2 of 3 members present ({a}, {c}); not there: {b}"
     assert f"data: failed: {words}" in said
     report = status(guest, 2)
     assert report["arrays"] == []

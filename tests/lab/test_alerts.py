@@ -184,7 +184,7 @@ def test_another_program_is_not_replaced(heard: Guest) -> None:
     heard.run("echo 'PROGRAM /root/mine' >>/etc/mdadm/mdadm.conf")
     refused = started(heard, "plan", "alerts")
     assert (refused.status, refused.stdout) == (2, "")
-    assert "/etc/mdadm/mdadm.conf has PROGRAM /root/mine, which another has written" in refused.stderr
+    assert "/etc/mdadm/mdadm.conf has PROGRAM /root/mine, which raidtui did not write" in refused.stderr
     assert started(heard, "plan", "alerts", "--replace").status == 0
 
 

@@ -42,7 +42,7 @@ def test_an_array_from_its_creation_to_its_end(guest: Guest) -> None:
     assert do(guest, "add", "two", third).endswith("done\n")
     assert already(guest, "add", "two", third) == f"{third} is spare in two"
     assert do(guest, "remove", "two", third).endswith("done\n")
-    assert already(guest, "remove", "two", third) == f"{third} is no member of two"
+    assert already(guest, "remove", "two", third) == f"{third} is not a member of two"
     assert do(guest, "zero-superblock", third, confirm="two").endswith("done\n")
     assert already(guest, "zero-superblock", third) == f"{third} has no md superblock"
 
@@ -56,7 +56,7 @@ def test_an_array_from_its_creation_to_its_end(guest: Guest) -> None:
     assert already(guest, "fail", "two", second) == f"{second} has already failed; remove it"
     assert f"{second} is faulty of two already" in refusal(guest, "add", "two", second)
     assert do(guest, "remove", "two", second).endswith("done\n")
-    assert already(guest, "remove", "two", second) == f"{second} is no member of two"
+    assert already(guest, "remove", "two", second) == f"{second} is not a member of two"
 
     assert do(guest, "stop", "two").endswith("done\n")
     assert " are its members" in already(guest, "stop", "two")

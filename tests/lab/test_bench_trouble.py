@@ -202,7 +202,7 @@ def test_a_knob_that_refuses_its_old_value_in_the_end(guest: Guest, stripes: str
     assert restored.status == 1, restored.output
     assert restored.stdout == (
         f"{job}: not put back: {command}: the kernel refuses this value\n"
-        "What is not put back stays as it is until you change it. Later benchmarks can run.\n"
+        "What is not put back stays until you change it. Later benchmarks can run.\n"
     )
     now = [read(guest, f"{folder}/{name}") for name in ("preread_bypass_threshold", "group_thread_cnt")]
     assert now == ["1", "0"]

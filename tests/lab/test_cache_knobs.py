@@ -95,7 +95,7 @@ def test_lvm_by_keys(cached: Guest) -> None:
         terminal.wait_for("undone: cache_mode writeback → writethrough (vc/slow)", WAIT_S)
         assert _lvm(cached) == "writethrough,migration_threshold=4096"
         terminal.press("k")
-        terminal.wait_for("so that it lasts over reboots by itself", WAIT_S)
+        terminal.wait_for(re.compile(r"which\s+survives\s+reboots"), WAIT_S)
         leave(terminal)
 
 

@@ -59,7 +59,7 @@ def test_larger_members_under_lvm(wreck_guest: Guest) -> None:
     filled(guest, "/dev/vglab/home")
     before = room_kib(guest)
     assert refusal(guest, "grow", "125", "--size=max", "--extend=vglab/none") == (
-        "no active volume vglab/none stands on 125; name it as GROUP/VOLUME"
+        "no active volume vglab/none is on 125; name it as GROUP/VOLUME"
     )
     found = plan(guest, "grow", "125", "--size=max", "--extend=vglab/home")
     assert [step["argv"][0] for step in found["steps"] if "argv" in step] == [
@@ -122,7 +122,7 @@ def test_a_file_system_is_made_smaller_first(wreck_guest: Guest) -> None:
     made = made_of(guest, 5, 4)
     filled(guest, str(made.path))
     assert refusal(guest, "shrink", "125", "--devices=3") == (
-        "the file system at /mnt becomes smaller only while it is not mounted; umount /mnt"
+        "the file system at /mnt shrinks only while it is not mounted; umount /mnt"
     )
     assert guest.run("umount /mnt").status == 0
     assert do(guest, "shrink", "125", "--devices=3").endswith("done\n")

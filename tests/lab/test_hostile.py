@@ -332,7 +332,7 @@ def mail(guest: Guest) -> str:
     ("text", "why"),
     [
         ("exec sleep 1000", "it does not answer"),
-        later("exit 0", "mdadm --examine says nothing of it"),
+        later("exit 0", "mdadm --examine says nothing about it"),
         later("echo garbage; exit 1", "garbage"),
     ],
     ids=["hangs", "silent", "garbage"],

@@ -10,16 +10,22 @@ from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import JOBS, PLAN, apply, plan, raidtui, states
 
 HOSTILE: dict[str, tuple[dict[str, Any], str]] = {
-    "sh": ({"argv": ["sh"], "stdin": "touch /tmp/other/ran\n"}, "'sh' is no tool that raidtui's plans run"),
-    "env": ({"argv": ["env", "touch", "/tmp/other/ran"]}, "'env' is no tool that raidtui's plans run"),
-    "up": ({"argv": ["../../tmp/other/evil"]}, "'../../tmp/other/evil' is no tool that raidtui's plans run"),
-    "path": ({"argv": ["/tmp/other/evil"]}, "'/tmp/other/evil' is no tool that raidtui's plans run"),
+    "sh": (
+        {"argv": ["sh"], "stdin": "touch /tmp/other/ran\n"},
+        "'sh' is not a tool that raidtui's plans run",
+    ),
+    "env": ({"argv": ["env", "touch", "/tmp/other/ran"]}, "'env' is not a tool that raidtui's plans run"),
+    "up": (
+        {"argv": ["../../tmp/other/evil"]},
+        "'../../tmp/other/evil' is not a tool that raidtui's plans run",
+    ),
+    "path": ({"argv": ["/tmp/other/evil"]}, "'/tmp/other/evil' is not a tool that raidtui's plans run"),
     "escape": ({"argv": ["sync", "\x1b]0;x\x07"]}, "it holds a control character, '\\x1b'"),
     "NUL": ({"argv": ["sync", "a\0b"]}, "it holds a control character, '\\x00'"),
     "NUL in a path": ({"path": "/tmp/other/a\0b", "content": "x"}, "it holds a control character, '\\x00'"),
-    "relative": ({"path": "relative", "content": "x"}, "'relative' is no absolute path"),
-    "device": ({"path": "/dev/ubdc", "content": "x"}, "/dev/ubdc is no configuration file"),
-    "value of a device": ({"path": "/dev/ubdc", "text": "x"}, "/dev/ubdc is no file of the kernel"),
+    "relative": ({"path": "relative", "content": "x"}, "'relative' is not an absolute path"),
+    "device": ({"path": "/dev/ubdc", "content": "x"}, "/dev/ubdc is not a configuration file"),
+    "value of a device": ({"path": "/dev/ubdc", "text": "x"}, "/dev/ubdc is not a file of the kernel"),
     "time": ({"argv": ["sync"], "timeout_s": -1.0}, "a tool cannot take -1 s"),
 }
 
@@ -56,7 +62,7 @@ def test_plans_made_by_hand(guest: Guest) -> None:
         said = f"raidtui: not done: step 1: {why}; raidtui makes no such plan\n"
         assert apply(guest, status=2) == said
     by_hand(guest, HOSTILE["sh"][0], undo=True)
-    assert "step 1, undo 1: 'sh' is no tool" in apply(guest, status=2)
+    assert "step 1, undo 1: 'sh' is not a tool" in apply(guest, status=2)
     by_hand(guest, {"argv": ["sync"]}, host="other")
     assert apply(guest, status=2) == "raidtui: not done: the plan was made on other, this is lab\n"
     by_hand(guest, {"argv": ["wipefs", "--all", "/dev/ubdc"]})

@@ -132,7 +132,7 @@ def test_a_cancelled_check_and_one_that_was_paused_are_said_as_they_were(guest: 
             timeout=60,
         )
         terminal.type("c")
-        terminal.wait_for(re.compile(r"the check has met [1-9]\d* mismatched sectors so far"), timeout=90)
+        terminal.wait_for(re.compile(r"the check has found [1-9]\d* mismatched sectors so far"), timeout=90)
         terminal.type("p")
         terminal.wait_for(
             re.compile(r"check paused by raidtui: \d+ % read, [1-9]\d* mismatched sectors in it"), timeout=60

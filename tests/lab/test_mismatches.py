@@ -171,7 +171,7 @@ def test_the_key_shows_member_sectors_and_file(guest: Guest, unmounted: None) ->
     with open_console(guest, cols=120, rows=40) as terminal:
         terminal.press("m")
         terminal.wait_for("2 sectors do not match, in 1 stretch; ", timeout=90)
-        terminal.wait_for(f"{name} disagrees: P and Q both say that its data should be others.")
+        terminal.wait_for(f"{name} disagrees: P and Q both say that its data should differ.")
         terminal.wait_for(re.compile(rf"{name} sectors {first} to {first + 1}, array sectors .*, DISAGREES"))
         terminal.wait_for(FILE)
         terminal.wait_for("mounted on /tmp/top")
@@ -181,7 +181,7 @@ def test_the_key_shows_member_sectors_and_file(guest: Guest, unmounted: None) ->
         # another program shows what this one has found, and compares anew
         assert len(jobs_of(guest)) == 1
         terminal.press("m")
-        terminal.wait_for("n compares anew.")
+        terminal.wait_for("n compares again.")
         terminal.wait_for(FILE)
         terminal.press("n")
         wait_until(lambda: jobs_of(guest) == ["done", "done"], 90, "a second comparison")
@@ -304,7 +304,7 @@ def test_two_copies_and_partitions_cannot_be_known(guest: Guest, unmounted: None
         (disks[0], byte // 512, "A"),
         (disks[1], byte // 512, "B"),
     ]
-    assert file["text"].startswith("Which copy is right cannot be known.")
+    assert file["text"].startswith("There is no way to know which copy is right.")
     (lies,) = file["contents"]
     assert (lies["volumes"], lies["device"]) == ([f"partition {array.kernel}p1"], f"{array.kernel}p1")
     assert "/a/b/the file" in lies["paths"]

@@ -127,7 +127,7 @@ def test_where_udev_does_not_follow_the_rules_nothing_is_made(guest: Guest) -> N
 
 @pytest.mark.later
 def test_who_has_taken_the_maps_is_named_and_stopped(guest: Guest) -> None:
-    """Another program assembles an overlay right before the trial does: that says nothing of the members."""
+    """Another program assembles an overlay right before the trial does: that shows nothing of the members."""
     names = disk_names(guest)[:2]
     mirror(guest, names)
     check, void, state, remains, same = inside(guest, f"taken({names!r})")

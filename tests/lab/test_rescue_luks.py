@@ -58,7 +58,7 @@ def test_a_geometry_is_proven_by_what_is_encrypted(guest: Guest) -> None:
     assert "luks: mounted read-only, 6 files, 6 have the sums of the list" in with_key["proof"]["sure"]
     for more, said in (
         (("--key-file", f"{KEY}.other"), "the key opens no keyslot: it is another key, or"),
-        ((), "what is encrypted cannot be proven without its key"),
+        ((), "encrypted data cannot be proven without the key"),
     ):
         without = tried(guest, *words, *more, status=1)
         assert (without["proof"]["check"], said in without["proof"]["sure"]) == ("no-file-system", True), (

@@ -48,11 +48,11 @@ EXPECTED = {
         ("", "crypto_LUKS", NONE, "checksum; the key opens no keyslot: it is another")
     ],
     "luks2 of nothing with its key": [
-        ("", "crypto_LUKS", NONE, "that keyslot are whole; luks: blkid knows nothing of what is there"),
-        ("luks", "", NONE, "blkid knows nothing"),
+        ("", "crypto_LUKS", NONE, "that keyslot are whole; luks: blkid does not know its contents"),
+        ("luks", "", NONE, "blkid does not know"),
     ],
     "swap": [("", "swap", NONE, "swap space")],
-    "noise": [("", "", NONE, "blkid knows nothing of what is there")],
+    "noise": [("", "", NONE, "blkid does not know its contents")],
     "gpt with lvm": [
         ("", "gpt", CLEAN, "both headers and tables of the GPT have the right checksum; p1: e2fsck"),
         ("p1", "ext4", CLEAN, "e2fsck"),
@@ -137,9 +137,9 @@ def test_files_are_copied_out_and_those_that_cannot_be_read_are_named(guest: Gue
     assert there.split() == ["file1", "file2", "file4", "file5", "file6", "lost+found"]
     assert guest.run("mkdir /tmp/small; mount -t tmpfs -o size=4M tmpfs /tmp/small").status == 0
     full = tried(guest, *words[:2], "--copy-to", "/tmp/small", status=0)
-    assert "the copy is not complete: no space is left in /tmp/small" in full["proof"]["sure"]
+    assert "the copy is incomplete: no space is left in /tmp/small" in full["proof"]["sure"]
     refused = raidtui(guest, "rescue", "try", *words[:2], "--copy-to", "/run/raidtui-rescue-x/out")
-    assert (refused.status, "is a place of a trial itself" in refused.stderr) == (2, True), refused.output
+    assert (refused.status, "belongs to a trial" in refused.stderr) == (2, True), refused.output
     assert checksum(guest, [under, other]) == before
     assert guest.run("umount /tmp/small").status == 0
 
@@ -174,7 +174,7 @@ def test_a_copy_out_that_is_cancelled_is_said_to_be_in_part(guest: Guest) -> Non
     finally:
         assert guest.run("umount $(readlink -f /bin/rsync)").status == 0
     outcome = json.loads(ended.stdout)
-    words = "cancelled; the copy to /tmp/out was ended (cancelled): what is there is not all"
+    words = "cancelled; the copy to /tmp/out was ended (cancelled), and is incomplete"
     assert (ended.status, outcome["proof"]["check"], outcome["void"]) == (1, NOT_TRIED, words)
     assert states(guest) == ["cancelled"]
     assert guest.run("pgrep rsync").stdout == ""

@@ -85,7 +85,7 @@ def test_a_stale_member(wreck_guest: Guest, level: int, layout: str) -> None:
     # Compared with the sums, the one without it is right, and gives the files back.
     right = tried(guest, *words(without[names[1]]), "--overlays", "--hashes", SUMS)
     assert f"{FILES} files, {FILES} have the sums of the list" in right["proof"]["sure"]
-    compared = ["Nothing is left to compare the members with: one that is outdated would not show."]
+    compared = ["There is nothing to compare the members with: an outdated one would not show."]
     assert right["doubts"] == (compared if level == 5 else [])
     assert checksum(guest, names) == before
     applied(guest, right["job"], "--confirm=data")

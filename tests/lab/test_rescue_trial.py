@@ -230,7 +230,7 @@ def test_what_was_written_to_since_is_not_taken(guest: Guest) -> None:
     assert guest.run(f"dd if=/dev/urandom of=/dev/{names[0]} bs=512 count=1 seek=900").status == 0
     result = raidtui(guest, "rescue", "plan", outcome["job"])
     assert (result.status, result.stdout) == (2, "")
-    assert f"{names[0]} does not read as when it was tried" in result.stderr
+    assert f"{names[0]} does not read as it did in the trial" in result.stderr
 
 
 def mirror(guest: Guest) -> list[str]:

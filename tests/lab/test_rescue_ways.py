@@ -63,9 +63,9 @@ def test_a_reshape_goes_on_with_its_backup_file(wreck_guest: Guest) -> None:
     if lost["proof"]["check"] == "clean":  # the cut may have come right where md had recorded it
         assert planned.status == 0, planned.output
     else:
-        assert (planned.status, "has not shown that the data are whole" in planned.stderr) == (2, True)
+        assert (planned.status, "has not shown that the data are intact" in planned.stderr) == (2, True)
     outcome = tried(wreck_guest, ("continue-reshape", *MEMBERS))
-    assert "what it was to do is done nevertheless" in str(outcome["said"])
+    assert "its result is there nevertheless" in str(outcome["said"])
     assert digests(wreck_guest) == before
     assert wreck_guest.run("sha256sum /var/tmp/reshape-backup").stdout == file
     array = carried_out(wreck_guest, outcome["job"])
@@ -117,7 +117,7 @@ def test_what_was_moved_after_the_recorded_place_is_never_clean(wreck_guest: Gue
     assert found is not None
     assert int(found[3]) >= 15 >= float(found[1]) > 12
     assert "but 12 MiB are recorded" in sure
-    assert "are lost if the reshape goes on so" in sure
+    assert "are lost if the reshape continues like this" in sure
     assert digests(wreck_guest) == before
     assert raidtui(wreck_guest, "rescue", "plan", str(outcome["job"])).status == 2
 

@@ -503,7 +503,7 @@ def test_a_reshape_from_outside_says_what_it_comes_to(guest: Guest) -> None:
     done(guest, f"mdadm --quiet --grow {node} --raid-devices=4 --backup-file=/run/reshape-of-data")
     with open_console(guest) as terminal:
         terminal.wait_for("reshape: 3 → 4 devices")
-        text = re.search(r"devices; (\S+ \S+) → (\S+ \S+) when it has ended", terminal.screen())
+        text = re.search(r"devices; (\S+ \S+) → (\S+ \S+) when it ends", terminal.screen())
         assert text is not None, terminal.screen()
         before, after = text.groups()
         assert before in row_of(terminal, "data")

@@ -156,7 +156,7 @@ def test_a_linear_volume(over_md: Guest) -> None:
 
 @pytest.mark.later
 def test_the_stack_by_keys(over_md: Guest) -> None:
-    """Key v on an array: what stands on it, and while it is written to, which array attends to that."""
+    """Key v on an array: what stands on it, and while it is written to, which array serves that."""
     ok(
         over_md,
         "lvcreate -q -y -n lin -L16M vc /dev/md/slow; lvextend -q -y -L+16M vc/lin /dev/md/fast\n"

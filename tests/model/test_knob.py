@@ -96,8 +96,8 @@ def test_what_the_texts_of_knobs_claim() -> None:
     bypass, cache, bitmap = (
         KNOBS[name] for name in ("preread_bypass_threshold", "stripe_cache_size", "bitmap")
     )
-    assert "with 0 it waits until all whole stripes are written" in bypass.what
+    assert "at 0 that stripe waits until all full stripes are written" in bypass.what
     assert bypass.risk.startswith("At 0 small writes wait longest")
     assert "at least" in cache.what
-    assert "grows above that by itself" in cache.what
+    assert "grows beyond that by itself" in cache.what
     assert "most of their random writes" in bitmap.risk

@@ -23,18 +23,18 @@ def array(reshape: Reshape, **more: object) -> Array:
 
 SHIFT = "The data of each member move by 192 KiB towards its start"
 MOVES = f"{SHIFT}: there is no critical section."
-SINCE = "Unless the array was started since it began"
-LOSES = f"{SINCE}, a power cut can lose what it has moved in the last ten seconds."
+SINCE = "Unless the array was restarted since the reshape began"
+LOSES = f"{SINCE}, a power cut can lose what was moved in the last ten seconds."
 HALTED = Reshape(position_sectors=1920, layout=0, shift_sectors=-384)
-PLACE = "The first 960 KiB of the array are in the new shape."
+PLACE = "The first 960 KiB of the array have the new shape."
 CUT = (
-    "It stands within a stripe: as long as it does not go on, a read between 960 KiB and 1 MiB of the array"
-    " waits for ever, and what reads cannot be killed (Linux 6.0 and newer)."
+    "It stopped within a stripe: until it continues, a read between 960 KiB and 1 MiB of"
+    " the array hangs, and the reader cannot be killed (Linux 6.0 and newer)."
 )
 CASES = {
     "more devices": (
         array(Reshape(position_sectors=1920, shift_sectors=-384), old_raid_disks=3),
-        "3 → 4 devices; 46 MiB → 69 MiB when it has ended",
+        "3 → 4 devices; 46 MiB → 69 MiB when it ends",
         (PLACE, MOVES),
     ),
     "a RAID 0 with more devices": (
@@ -46,7 +46,7 @@ CASES = {
             up="UU__",
             awaited_slots=(2, 3),
         ),
-        "2 → 3 devices; 46 MiB → 69 MiB when it has ended",
+        "2 → 3 devices; 46 MiB → 69 MiB when it ends",
         (PLACE, MOVES),
     ),
     "another chunk and layout, in place": (
@@ -56,14 +56,14 @@ CASES = {
         ),
         "chunk 64 KiB → 128 KiB, layout left-symmetric → left-asymmetric",
         (
-            "The first 0 B of the array are in the new shape.",
-            "It goes on in place: all of it is a critical section; the backup file is /root/b.",
+            "The first 0 B of the array have the new shape.",
+            "It moves data in place: the whole reshape is a critical section; the backup file is /root/b.",
         ),
     ),
     "more devices, in place": (
         array(Reshape(position_sectors=1920, shift_sectors=0), old_raid_disks=3),
-        "3 → 4 devices; 46 MiB → 69 MiB when it has ended",
-        (PLACE, "It goes on in place: its beginning is a critical section; mdadm notes no backup file."),
+        "3 → 4 devices; 46 MiB → 69 MiB when it ends",
+        (PLACE, "It moves data in place: its beginning is a critical section; mdadm notes no backup file."),
     ),
     "fewer devices": (
         array(
@@ -71,7 +71,7 @@ CASES = {
         ),
         "4 → 3 devices",
         (
-            "The array is in its new shape from 40 MiB on, and it goes on towards the start.",
+            "The array has its new shape from 40 MiB on; the reshape moves towards the start.",
             "The data of each member move by 128 KiB towards its end: there is no critical section.",
         ),
     ),
@@ -95,7 +95,7 @@ CASES = {
     ),
     "it waits within a stripe": (
         array(Reshape(position_sectors=1920), old_raid_disks=3, sync=None),
-        "3 → 4 devices; 46 MiB → 69 MiB when it has ended",
+        "3 → 4 devices; 46 MiB → 69 MiB when it ends",
         (
             PLACE,
             CUT,
@@ -103,9 +103,9 @@ CASES = {
     ),
     "it waits within a stripe far from the start": (
         array(Reshape(position_sectors=88_082_304), old_raid_disks=3, sync=None),
-        "3 → 4 devices; 46 MiB → 69 MiB when it has ended",
+        "3 → 4 devices; 46 MiB → 69 MiB when it ends",
         (
-            "The first 42.0 GiB of the array are in the new shape.",
+            "The first 42.0 GiB of the array have the new shape.",
             CUT.replace("between 960 KiB and 1 MiB", "of the 64 KiB at 42.0 GiB"),
         ),
     ),

@@ -131,7 +131,7 @@ def test_a_gap_in_between_is_kept() -> None:
     assert isinstance(gap, Gap)
     assert (18 < gap.from_s < 21, 49 < gap.to_s < 52) == (True, True)
     assert record.runs[-1].end is RunEnd.COMPLETE
-    assert check_words(result(record, seen[-1])).endswith("; 31 s of it was not watched")
+    assert check_words(result(record, seen[-1])).endswith("; unwatched for 31 s")
 
 
 def test_another_watcher_goes_on_from_the_record() -> None:

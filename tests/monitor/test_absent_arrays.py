@@ -91,7 +91,7 @@ def test_a_member_that_the_others_count_as_failed_does_not_count() -> None:
         | member("sdc", 3)
         | examined("sdc", "Active device 2", events=18, roles="A.A")
     )
-    words = "is not started: 2 of 3 members present (sda, sdc); the others count sdb as failed"
+    words = "is not started: 2 of 3 members present (sda, sdc); the others record sdb as failed"
     assert report_of(absent) == ("not-started", words, Health.FAILED)
     assert judge_absent(absent).remedy.startswith("never re-create it;")
 
@@ -212,7 +212,7 @@ def test_a_rescue_trial_is_not_reported_as_the_array() -> None:
         event.text for one, two in pairwise(course) for event in diff(one, two, judge(one), judge(two))
     ]
     assert happened == [
-        f"a rescue trial of it runs, as {tried.arrays[0].path}",
+        f"a rescue trial runs, as {tried.arrays[0].path}",
         "its members are held by a rescue trial",
         "the rescue trial has ended",
     ]
@@ -366,7 +366,7 @@ class Watched:
 def test_an_array_that_dies_stays_listed_until_it_runs_again() -> None:
     host = Watched()
     assert host.absent == []
-    words = "is gone: it ended without having been stopped, 1 of 3 members present (sdi); not there: sdg, sdh"
+    words = "is gone without having been stopped, 1 of 3 members present (sdi); not there: sdg, sdh"
     assert host.then(pulled=("sdg", "sdh")) == [f"failed: {words}"]
     assert host.absent == [("gone", "1 of 3 members present")]
     assert exit_status(host.last, judge(host.last)) == 2

@@ -19,7 +19,7 @@ from tests.hosts.wrecks import wrecked
         ),
         (
             "reshape-chunk-cut-backup-lost",
-            "its reshape was cut where it does not go on without a backup file",
+            "its reshape was interrupted where only a backup file lets it continue",
         ),
     ],
 )

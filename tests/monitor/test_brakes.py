@@ -137,7 +137,7 @@ def test_a_stall_has_its_time_and_no_cause_that_was_not_measured() -> None:
         return held.sentence
 
     stood = Stood(since_s=now.taken_s - 600)
-    assert said(stood) == f"has not moved since {since}; why is not known"
+    assert said(stood) == f"has not moved since {since}; the cause is not known"
     quiet = replace(stood, silent=("sdf",))
     assert said(quiet) == f"has not moved since {since}; sdf has finished no request since then"
     hung = DiskIo(
@@ -233,9 +233,9 @@ def test_a_limit_that_was_lowered() -> None:
 @pytest.mark.parametrize(
     ("limit", "action", "words"),
     [
-        ("10", "reshape", "stands at sync_max: resume its job (raidtui jobs)"),
-        ("10", "resync", "stands at sync_max: write max to md125/md/sync_max"),
-        ("10", "check", "stands at sync_max: write max to md125/md/sync_max"),
+        ("10", "reshape", "stopped at sync_max: resume its job (raidtui jobs)"),
+        ("10", "resync", "stopped at sync_max: write max to md125/md/sync_max"),
+        ("10", "check", "stopped at sync_max: write max to md125/md/sync_max"),
         ("12", "check", ""),
         ("max", "check", ""),
     ],

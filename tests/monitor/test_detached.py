@@ -115,4 +115,4 @@ def test_the_last_copy_is_never_the_one_that_left() -> None:
         host_tree(raid1(bad_blocks={"sde": "264292 8\n", "sdf": ""}, pulled=("sdf",)))
     ).arrays
     assert lost(array).sectors == 8
-    assert array.loss_words == "if one fails: all is lost"
+    assert array.loss_words == "the next failure loses the array"

@@ -199,7 +199,7 @@ def test_check_with_mismatches() -> None:
         sync=Syncing(action="check", done_kib=COMPONENT_KIB - 5), mismatches=8, last_sync_action="check"
     )
     assert life.then(late) == [
-        ("health!", "media", "attention: the check has met 8 mismatched sectors so far")
+        ("health!", "media", "attention: the check has found 8 mismatched sectors so far")
     ]
     done = raid5(mismatches=8, last_sync_action="check")
     assert life.then(done) == [("kernel!", "media", "check ended, 8 mismatched sectors")]

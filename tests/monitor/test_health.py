@@ -51,14 +51,14 @@ def result(spec: ArraySpec, **host: bool) -> tuple[str, list[tuple[Severity, str
 UNNOTICED = "md has not noticed yet: {} left the machine"
 MARK = "raidtui plan fail {} marks it as failed (F in the console); then remove it, and add a disk"
 BACK = "do not write to it; reconnect {}, stop it and assemble it again; never re-create it"
-AWAITED = "gets more redundancy by this reshape: {} holds parity when it has ended"
+AWAITED = "gains redundancy by this reshape: {} holds parity once it ends"
 UNGUARDED = (
-    "do not mount it; stop it (mdadm --stop /dev/md125), then let it go on with its backup file:"
+    "do not mount it; stop it (mdadm --stop /dev/md125), then let it continue with its backup file:"
     " raidtui rescue, or key a"
 )
 CUT = (
-    "It stands within a stripe: as long as it does not go on, a read between 960 KiB and 1 MiB of the array"
-    " waits for ever, and what reads cannot be killed (Linux 6.0 and newer)"
+    "It stopped within a stripe: until it continues, a read between 960 KiB and 1 MiB of the array"
+    " hangs, and the reader cannot be killed (Linux 6.0 and newer)"
 )
 RAID0_GROWS = growing_raid0()
 
@@ -178,7 +178,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
                 DEGRADED,
                 "degraded",
                 "is degraded: 1 of 3 members missing (slot 1), sdh failed; no redundancy is left",
-                "a spare is there; its recovery has not started yet",
+                "a spare is present; its recovery has not started yet",
             )
         ],
     ),
@@ -190,7 +190,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
                 DEGRADED,
                 "degraded",
                 "is degraded: 1 of 3 members missing (slot 2), sdi being rebuilt; no redundancy is left",
-                "what fills it is there; its recovery waits for another array's",
+                "the member that fills it is present; its recovery waits for another array's",
             ),
             (INFO, "delayed", "its recover waits for another array's", ""),
         ],
@@ -292,8 +292,8 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
         raid1(states={"sde": "in_sync,write_error", "sdf": "in_sync,blocked"}),
         "attention",
         [
-            (ATTENTION, "member-trouble", "member sde: write errors", "look at its SMART data"),
-            (ATTENTION, "member-trouble", "member sdf: is blocked", "look at its SMART data"),
+            (ATTENTION, "member-trouble", "member sde: write errors", "check its SMART data"),
+            (ATTENTION, "member-trouble", "member sdf: is blocked", "check its SMART data"),
         ],
     ),
     "corrected read errors": (
@@ -393,7 +393,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
                     "is degraded: 2 of 4 members missing (slots 0, 2), sdj failed, sdl left the machine;"
                     " no redundancy is left"
                 ),
-                "a spare is there; its recovery has not started yet",
+                "a spare is present; its recovery has not started yet",
             ),
         ],
     ),
@@ -538,7 +538,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
                 INFO,
                 "phantom-parity",
                 "is a RAID 0 that md shows as a raid4 without its parity device while it gets more devices",
-                "do not pause it: mdadm takes that for its end, and fails the new members",
+                "do not pause it: mdadm takes that for the end, and fails the new members",
             )
         ],
     ),
@@ -565,7 +565,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
             (
                 INFO,
                 "parity-awaited",
-                "gets more redundancy by this reshape: sdi holds parity when it has ended",
+                "gains redundancy by this reshape: sdi holds parity once it ends",
                 "",
             )
         ],
@@ -583,7 +583,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
             (
                 INFO,
                 "parity-awaited",
-                "gets more redundancy by this reshape: sdm holds parity when it has ended",
+                "gains redundancy by this reshape: sdm holds parity once it ends",
                 "",
             )
         ],
@@ -652,7 +652,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
             (
                 ATTENTION,
                 "reshape-waits",
-                "is at the start of a reshape in place, and no mdadm saves what moves: a write loses data",
+                "is at the start of an in-place reshape, and no mdadm saves what moves: a write loses data",
                 UNGUARDED,
             ),
             (INFO, "auto-read-only", "is auto-read-only: the first write makes it writable", ""),
@@ -692,7 +692,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
                 DEGRADED,
                 "degraded",
                 "is degraded: 1 of 3 members missing (slot 1); no redundancy is left",
-                f"what fills it is there, and waits until it is writable: {WRITABLE}",
+                f"the member that fills it is present, and waits until the array is writable: {WRITABLE}",
             ),
             (INFO, "auto-read-only", "is auto-read-only: the first write makes it writable", ""),
         ],
@@ -747,7 +747,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
                 ATTENTION,
                 "bad-blocks",
                 "bad blocks are recorded on sdf (4 KiB): sde alone holds 4 KiB there",
-                "replace sdf (R); fail no other member before",
+                "replace sdf (R) before failing any other member",
             )
         ],
     ),
@@ -768,7 +768,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
                     "bad blocks are recorded on sde (50 KiB) and sdf (4 KiB):"
                     " sde and sdf alone hold 48 KiB there"
                 ),
-                "replace sde and sdf (R); fail no other member before",
+                "replace sde and sdf (R) before failing any other member",
             ),
         ],
     ),
@@ -780,7 +780,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
                 ATTENTION,
                 "bad-blocks",
                 "bad blocks are recorded on sdj (4 KiB)",
-                "replace sdj (R); fail no other member before",
+                "replace sdj (R) before failing any other member",
             )
         ],
     ),

@@ -446,4 +446,4 @@ def test_what_does_not_end_is_named_where_mdstat_does_not_answer() -> None:
     sampler = stage.sampler()
     assert "requests" not in sampler.sample().lacks[0].reason
     stage.show(host_tree(array, io={names[0]: [10, *busy[1:]], names[1]: stuck}))
-    assert f"; {names[1]}: requests are under way, and none ends." in sampler.sample().lacks[0].reason
+    assert f"; {names[1]}: requests are in flight, and none completes." in sampler.sample().lacks[0].reason

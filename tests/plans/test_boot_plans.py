@@ -1,4 +1,4 @@
-"""An initramfs or GRUB's menu made again, a line of fstab: plans and refusals."""
+"""An initramfs or GRUB's menu regenerated, a line of fstab: plans and refusals."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def test_without_dmsetup() -> None:
     host.drop("/.raidtui/run")
     _, tuning = seen(host)
     assert [each.title for each in tuning.of(KnobScope.CACHE)] == ["bcache0"]
-    assert "Dmsetup was not run for this capture: what it would say is not known." in tuning.lacks
+    assert "Dmsetup was not run for this capture: its answer is not known." in tuning.lacks
 
 
 def test_a_kept_value_is_read_from_the_rule() -> None:

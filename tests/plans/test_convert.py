@@ -111,7 +111,7 @@ test_refused = accepted(
         "chunk that is no power of two": lambda: asked(raid10(), chunk_kib=48),
         "chunk of 2 GiB": lambda: asked(raid10(), chunk_kib=1 << 21),
         "chunk that does not divide the members": odd_members,
-        # A RAID 10 takes no backup file; others would be reshaped in place, which the file does not guard.
+        # A RAID 10 takes no backup file; others would be reshaped in place, which the file does not protect.
         "chunk without room": lambda: asked(SMALL_CHUNK, chunk_kib=128, room=100),
         "chunk without room, the file alone": lambda: asked(SMALL_CHUNK, chunk_kib=128, room=0, backup=PLACE),
         "chunk without room, the word alone": lambda: asked(
@@ -149,7 +149,7 @@ def test_growing_without_room_moves_past_what_the_file_has() -> None:
     survey = grown(raid5(chunk_kib=64), *NEW, room=0)
     found = planned(plan_grow(survey, first(survey), ["sdz"], options=GrowOptions(backup=PLACE)))
     assert not found.confirm
-    assert "does not guard" not in found.warning
+    assert "does not protect" not in found.warning
 
 
 @pytest.mark.parametrize(("room", "tail"), [(128, 0), (0, 128)])

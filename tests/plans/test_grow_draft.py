@@ -90,8 +90,8 @@ def test_what_is_wrong_with_a_place(place: BackupPlace, why: str) -> None:
     ("typed", "why"),
     [
         ("", ""),
-        ("much", "not a size: 900M and 1.5T are"),
-        ("12", "not a size: 900M and 1.5T are"),
+        ("much", "not a size; use 900M or 1.5T"),
+        ("12", "not a size; use 900M or 1.5T"),
         ("64M", ""),
         ("0.0625g", ""),
         ("900T", "less than the "),
@@ -150,7 +150,7 @@ def test_a_spare_that_is_kept() -> None:
     assert out.undo == (back,)
     assert [fact.value for fact in grow.needs if fact.subject == f"{array.name}/sdj"] == ["absent"]
     assert wait.waits
-    assert "sdj stays a spare: taken out while md fills the new slots" in " ".join(made.notes)
+    assert "sdj stays a spare: removed while md fills the new slots" in " ".join(made.notes)
     both = plan_of_draft(survey, array, replace(CHOSEN, kept=0))
     assert isinstance(both, Plan)
     assert both.title == "grow: 3 → 5 devices"

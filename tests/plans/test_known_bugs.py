@@ -65,7 +65,7 @@ def test_the_others() -> None:
 def test_a_kernel_that_has_it() -> None:
     """Neither a reshape nor a journal."""
     survey = on("6.5.13")
-    why = "md can wait for itself for ever while it writes superblocks, and all I/O with it"
+    why = "md can deadlock while it writes superblocks, and all I/O with it"
     sentence = f"Linux 6.5.13 has CVE-2024-39476: {why}; boot Linux 6.10 or later"
     assert refused(plan(survey, "sdz")) == sentence
     assert refused(plan_journal(survey, first(survey), "sdz")) == sentence
@@ -79,8 +79,8 @@ def test_a_kernel_of_a_distribution() -> None:
     survey = on("6.1.0-18-amd64")
     notes = planned(plan(survey, "sdz")).notes
     assert (
-        "Linux 6.1.0-18-amd64 has, unless the distribution has mended it, CVE-2024-39476: md can wait for"
-        " itself for ever while it writes superblocks, and all I/O with it." in notes
+        "Linux 6.1.0-18-amd64 has, unless the distribution has fixed it, CVE-2024-39476: md can"
+        " deadlock while it writes superblocks, and all I/O with it." in notes
     )
 
 

@@ -110,7 +110,7 @@ def test_a_link_in_place_of_the_cache_is_refused(starts: Starts, tmp_path: Path)
     (tmp_path / "cache").symlink_to(tmp_path / "elsewhere")
     status, _, error = starts()
     assert status == 73
-    assert "belongs to somebody else, or is a symbolic link" in error
+    assert "belongs to another user, or is a symbolic link" in error
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 

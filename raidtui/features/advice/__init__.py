@@ -1,1 +1,1 @@
-"""What could be better on a host that works, each with its reason and what mends it."""
+"""What could be better on a host that works, each with its reason and what fixes it."""

@@ -63,7 +63,7 @@ class Advice(Struct, frozen=True, kw_only=True):
         remedy: what to do, for people.
         detail: what tells it apart from others with this code and subject: a knob, a bug's number.
         key: what it is about, by what does not change over boots; "" for the host.
-        order: the words after ``raidtui`` that print the plan which mends it; () where there is none.
+        order: the words after ``raidtui`` that print the plan which fixes it; () where there is none.
     """
 
     code: str

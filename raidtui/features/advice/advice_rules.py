@@ -1,6 +1,6 @@
-"""Advice about a host: what is the case, why it matters, what mends it. Pure; the worst comes first.
+"""Advice about a host: what is the case, why it matters, what fixes it. Pure; the worst comes first.
 
-What is wrong with an array now is no advice: ``raidtui.monitor.health`` says it. Of what ``tune`` and
+What is wrong with an array now is not an advice: ``raidtui.monitor.health`` says it. Of what ``tune`` and
 ``stack`` find, all that needs attention is here, too, with its reason.
 """
 
@@ -88,7 +88,7 @@ def _advise_on_array(facts: HostFacts, array: Array) -> Iterator[Advice]:
             subject=array.title,
             text=f"{array.title} has neither a bitmap nor a journal",
             why=f"After a power cut md reads all {binary_size(size)} of each member again{more} (md(4)).",
-            remedy="give it a bitmap, which is done while it serves",
+            remedy="add a bitmap; the array stays in use",
             order=("plan", "bitmap", array.title, "internal"),
         )
     for number, clause, sure in met_bugs(facts.snapshot.host.kernel, array):
@@ -98,7 +98,7 @@ def _advise_on_array(facts: HostFacts, array: Array) -> Iterator[Advice]:
             subject=array.title,
             text=clause,
             detail=number,
-            why="It is on record with its number, and mended in later kernels (git.kernel.org, vulns.git).",
+            why="It is on record under that number, and fixed in later kernels (git.kernel.org, vulns.git).",
             remedy="boot a kernel that has the fix",
         )
 
@@ -111,9 +111,9 @@ def _advise_on_file_system(facts: HostFacts, node: StackNode) -> Iterator[Advice
             code=AdviceCode.SWAP_ON_STRIPES,
             severity=Severity.ATTENTION,
             subject=node.title,
-            text=f"swap lies on {node.title}, which a single failed disk takes away",
-            why="The kernel then ends every program of which something was swapped out: swap has no copies.",
-            remedy="swap on a mirror",
+            text=f"swap is on {node.title}, which does not survive a failed disk",
+            why="The kernel then kills every program that has memory swapped out: swap has no copies.",
+            remedy="put swap on a mirror",
         )
     on_array = any(levels)
     if not (on_array and system.mounts and system.kind in _JOURNALED and system.size_bytes):
@@ -127,8 +127,8 @@ def _advise_on_file_system(facts: HostFacts, node: StackNode) -> Iterator[Advice
             severity=Severity.DEGRADED if share >= VERY_FULL_SHARE else Severity.ATTENTION,
             subject=system.mounts[0],
             text=f"{system.mounts[0]} is {share:.0%} full: {binary_size(system.free_bytes)} are left",
-            why="From about 80 % on, new files lie in pieces, and an SSD has less room to clean up in: it"
-            " writes more for each write, and wears faster.",
+            why="From about 80 % up, new files are fragmented, and an SSD has less room to clean"
+            " up in: it writes more for each write, and wears faster.",
             remedy="make room, or grow the array (key G, raidtui plan grow)",
         )
 
@@ -193,17 +193,19 @@ def _advise_on_tuning(finding: TuneFinding) -> Advice:
 
 _ROLES = {"bad": Severity.FAILED, "warn": Severity.ATTENTION}
 _STACK_WHY = {
-    StackCode.ONE_CARRIES_ALL: "The others stand idle meanwhile: the volume is no faster than one of them.",
-    StackCode.CACHE_ALONE: "What is not written back is there alone: if that device fails, it is lost.",
-    StackCode.CACHE_BROKEN: "The cache does not serve, and what is in it alone cannot be read.",
+    StackCode.ONE_CARRIES_ALL: "The others are idle meanwhile: the volume is no faster than one of them.",
+    StackCode.CACHE_ALONE: (
+        "Data not yet written back is on that device alone: if it fails, that data is lost."
+    ),
+    StackCode.CACHE_BROKEN: "The cache does not work, and data that it alone holds cannot be read.",
     StackCode.POOL_FULL: "Writes wait or fail when a thin pool has no room, and file systems on it break.",
-    StackCode.SUSPENDED: "All that reads or writes it hangs until it is resumed.",
-    StackCode.MISALIGNED: "Requests cross the borders of the layer below: each costs two there.",
+    StackCode.SUSPENDED: "Every read or write hangs until it is resumed.",
+    StackCode.MISALIGNED: "Requests cross boundaries of the layer below: each costs two there.",
     StackCode.VOLUME_HEALTH: "LVM found a part of it missing, or out of step with the others.",
 }
 _TUNE_WHY = {
-    TuneCode.DRIFT: "It is not what was to be kept: a benchmark measures another host than is meant.",
-    TuneCode.OVERRULED: "What raidtui keeps does not hold after the next boot.",
+    TuneCode.DRIFT: "The value is not the one to be kept: a benchmark measures another host than intended.",
+    TuneCode.OVERRULED: "The value that raidtui keeps does not survive the next boot.",
     TuneCode.TIMEOUT: "A disk that retries for longer than the kernel waits is reset, and leaves its array.",
     TuneCode.UNEVEN: "An array is as slow as its slowest member.",
     TuneCode.NO_NCQ: "An SSD with one request at a time reaches a fraction of its IOPS.",

@@ -29,8 +29,8 @@ def advise_on_boot(verdicts: Sequence[DiskVerdict]) -> Iterator[Advice]:
             severity=Severity.ATTENTION,
             subject=disks[0].name,
             text=f"without {names} the machine does not boot: {reason.text}",
-            why="The mirror keeps the data, but not the boot, and that shows only after the disk has failed"
-            " (docs/boot-check.md).",
+            why="The mirror protects the data, but not the boot, which shows only after"
+            " the disk has failed (docs/boot-check.md).",
             remedy=remedy,
             detail=f"{reason.about} {' '.join(each.serial for each in disks[1:])}".strip(),
             order=order,

@@ -1,4 +1,4 @@
-"""``raidtui advice``: what could be better on this host, the worst first, with its reason and what mends it.
+"""``raidtui advice``: what could be better on this host, the worst first, with its reason and what fixes it.
 
 Exit status: 0 no advice, 1 advice found, 2 what was asked for is not possible, 3 something could not be
 read.
@@ -33,22 +33,24 @@ _MOST_DAYS = 36_500
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what ``advice`` takes."""
     parser.description = (
-        "Say what could be better on this host, the worst first: what is the case, why it matters, and what"
-        " mends it. Nothing of the host is changed. What is ignored comes back when it gets worse."
+        "List what could be better on this host, worst first: the problem, why it matters, and"
+        " how to fix it. Nothing on the host is changed. Ignored advice returns when it gets worse."
     )
     act = parser.add_mutually_exclusive_group()
-    act.add_argument("--ignore", metavar="CODE", help="do not say it any more; --about, --days, --because")
+    act.add_argument("--ignore", metavar="CODE", help="stop showing it; see --about, --days, --because")
     act.add_argument("--unignore", metavar="CODE", help="stop ignoring it; --about")
-    act.add_argument("--all", action="store_true", help="what is ignored, too, with who has said so and why")
+    act.add_argument(
+        "--all", action="store_true", help="also show ignored advice, with who ignored it and why"
+    )
     parser.add_argument("--about", default="", metavar="SUBJECT", help="the array, device or place")
-    parser.add_argument("--days", type=_days, metavar="N", help="ignore it for N days; else for good")
+    parser.add_argument("--days", type=_days, metavar="N", help="ignore it for N days (default: for good)")
     parser.add_argument("--because", default="", metavar="TEXT", help="why it is ignored, for others")
     parser.add_argument("--json", action="store_true", help="as JSON (docs/advice.md)")
 
 
 def _days(text: str) -> int:
     if not (text.isascii() and text.isdigit() and 0 < int(text[:9]) <= _MOST_DAYS):
-        raise argparse.ArgumentTypeError(f"a number of days is needed, 1 to {_MOST_DAYS}, not {text!r}")
+        raise argparse.ArgumentTypeError(f"invalid number of days {text!r}; use 1 to {_MOST_DAYS}")
     return int(text)
 
 
@@ -62,7 +64,7 @@ def run(reader: HostReader, arguments: argparse.Namespace) -> int:
             return _refused("--about goes with --ignore or --unignore")
         return _shown(reader, arguments)
     if not reader.live:
-        return _refused("this is not the live host, and what is ignored is not kept here")
+        return _refused("this is not the live host, so ignored advice is not kept here")
     try:
         return _ignored(reader, arguments) if ignoring else _unignored(reader, arguments)
     except IgnoredError as error:
@@ -99,7 +101,7 @@ def _ignored(reader: HostReader, arguments: argparse.Namespace) -> int:
             return _refused(f"{arguments.ignore} is not about {arguments.about}, but about {subjects}")
         meant = found
     elif len({each.subject for each in meant}) > 1:
-        return _refused(f"{arguments.ignore} is about {_subjects(meant)}: say which one with --about")
+        return _refused(f"{arguments.ignore} is about {_subjects(meant)}: choose one with --about")
     ignore(meant, now_s=reader.now_s(), days=arguments.days, why=arguments.because)
     read_advice(reader, keeps=True)  # for what is kept of how much there is
     end = "for good" if arguments.days is None else f"until {_day(reader.now_s() + arguments.days * 86_400)}"

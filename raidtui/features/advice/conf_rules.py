@@ -72,7 +72,7 @@ def _twice(word: str, same: Sequence[ConfiguredArray]) -> Advice:
         text=f"{joined([line.where for line in same])} have one and the same name: {visible(word)}",
         why="mdadm --assemble --scan then starts no array at all"
         ' ("Duplicate MD device names in conf file were found.").',
-        remedy=f"{'keep one of them' if alike else 'give each its own name'}, then renew the initramfs",
+        remedy=f"{'keep one of them' if alike else 'give each its own name'}, then update the initramfs",
         detail=word,
     )
 
@@ -87,9 +87,9 @@ def _renames(line: ConfiguredArray, array: Array, arrays: Sequence[Array]) -> It
         severity=Severity.ATTENTION,
         subject=array.title,
         text=f"{line.where} gives {array.title} the name {line.path}, which {other.title} has now",
-        why="The next start by that file gives it that name: what is mounted or used by that path is then"
-        " another array (mdadm.conf(5)).",
-        remedy=f"put the line right (mdadm --detail --brief {array.path}), then renew the initramfs",
+        why="The next assembly from that file gives it that name: mounts and programs"
+        " that use that path then get another array (mdadm.conf(5)).",
+        remedy=f"correct the line (mdadm --detail --brief {array.path}), then update the initramfs",
     )
 
 
@@ -103,23 +103,23 @@ def _ignores(array: Array, line: ConfiguredArray) -> Advice:
         severity=Severity.INFO,
         subject=array.title,
         text=f"{line.where} has mdadm ignore {array.title}, which runs",
-        why="By that file it is not assembled, neither at boot nor as its disks appear (mdadm.conf(5)).",
+        why="That file keeps it from being assembled, at boot and as its disks appear (mdadm.conf(5)).",
         remedy=f"if it is wanted, replace the line (mdadm --detail --brief {array.path}),"
-        " then renew the initramfs",
+        " then update the initramfs",
     )
 
 
 def _unknown(place: str, word: str) -> Advice:
     is_uuid = "=" in word
     said = '"bad uuid"' if is_uuid else '"Unknown keyword"'
-    rest = "what else the line has is left to tell its array" if is_uuid else "the line names no array"
+    rest = "only the rest of the line identifies its array" if is_uuid else "the line names no array"
     return Advice(
         code=AdviceCode.CONF_LINE_UNKNOWN,
         severity=Severity.ATTENTION,
-        text=f"{place}: {visible(word)} is no {'UUID' if is_uuid else 'keyword of mdadm'}",
-        why=f"mdadm passes it over ({said}): {rest}.",
-        remedy="put the line right (mdadm --detail --scan prints the lines of all arrays that run),"
-        " then renew the initramfs",
+        text=f"{place}: {visible(word)} is not a {'UUID' if is_uuid else 'keyword of mdadm'}",
+        why=f"mdadm ignores it ({said}): {rest}.",
+        remedy="correct the line (mdadm --detail --scan prints the lines of all arrays that run),"
+        " then update the initramfs",
         detail=place,
     )
 
@@ -130,9 +130,9 @@ def _missing(file: str, array: Array) -> Advice:
         severity=Severity.ATTENTION,
         subject=array.title,
         text=f"{file} names arrays, but not {array.title}",
-        why="An initramfs gets that file as it is: what it does not name may come up late, under"
-        " another number, or not until it is started by hand (mdadm.conf(5), initramfs-tools).",
-        remedy=f"add its line (mdadm --detail --brief {array.path}), then renew the initramfs",
+        why="An initramfs gets a copy of that file: an array that it does not name may come up late, under"
+        " another number, or only when started by hand (mdadm.conf(5), initramfs-tools).",
+        remedy=f"add its line (mdadm --detail --brief {array.path}), then update the initramfs",
     )
 
 
@@ -144,7 +144,7 @@ def _stale(array: Array, where: str, mend: str) -> Advice:
         text=f"{where} has another UUID for {array.title} than its members",
         why="That line finds nothing at the next boot: the array comes up under another number, or"
         " not at all (mdadm.conf(5)).",
-        remedy=f"{mend}, then renew the initramfs",
+        remedy=f"{mend}, then update the initramfs",
     )
 
 
@@ -184,10 +184,10 @@ def _refused(facts: HostFacts, line: ConfiguredArray, array: Array) -> Iterator[
             severity=Severity.ATTENTION,
             subject=array.title,
             text=f"{line.where}: {'; '.join(words)}",
-            why='mdadm --assemble takes no member that contradicts the line ("requires wrong number of'
-            ' drives", "has wrong name"): a host that runs hides it, and the next start by that file fails'
-            " (mdadm.conf(5)).",
-            remedy=f"put the line right (mdadm --detail --brief {array.path}), then renew the initramfs",
+            why='mdadm --assemble rejects members that contradict the line ("requires wrong number'
+            ' of drives", "has wrong name"): a running host hides it, and the next assembly from'
+            " that file fails (mdadm.conf(5)).",
+            remedy=f"correct the line (mdadm --detail --brief {array.path}), then update the initramfs",
         )
 
 
@@ -223,7 +223,7 @@ def _advise_on_device_lines(facts: HostFacts) -> Iterator[Advice]:
         code=AdviceCode.CONF_DEVICES,
         severity=Severity.ATTENTION,
         text=f"{words}, {'a member' if len(out) == 1 else 'members'} of arrays that run",
-        why='mdadm looks at no other device ("not permitted by mdadm.conf"): where that file is what starts'
-        " arrays, as in an initramfs, these will be missing (mdadm.conf(5)).",
-        remedy="take DEVICE out, or name all members, then renew the initramfs",
+        why='mdadm looks at no other device ("not permitted by mdadm.conf"): where arrays are started'
+        " from that file, as in an initramfs, these will be missing (mdadm.conf(5)).",
+        remedy="remove DEVICE, or name all members, then update the initramfs",
     )

@@ -29,7 +29,7 @@ FEATURE = Feature(
     commands=(
         Subcommand(
             name="advice",
-            help="say what could be better on this host, why, and what mends it",
+            help="list what could be better on this host, why, and how to fix it",
             module=_advice,
         ),
     ),

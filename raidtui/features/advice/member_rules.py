@@ -78,10 +78,10 @@ def _twins(facts: HostFacts, array: Array, one: LedgerEntry, other: LedgerEntry)
         f" {one.firmware or 'not known'}, {service} hours in service"
         + (f", {used} of their endurance used" if len(worn) == _PAIR else ""),
         detail=" ".join(sorted((one.disk, other.disk))),
-        why="Copies get the same writes, so disks of one kind reach their end, or a fault of their firmware,"
-        " at the same time: that takes both copies.",
-        remedy=f"exchange one of them {'soon' if late else 'at an opportunity'}, for another model or a new"
-        f" disk{which}",
+        why="Copies get the same writes, so disks of one kind wear out, or hit a fault of"
+        " their firmware, at the same time: both copies are lost.",
+        remedy=f"replace one of them {'soon' if late else 'when convenient'}with another model or"
+        f" a new disk{which}",
     )
 
 
@@ -100,7 +100,7 @@ def _advise_on_spares(array: Array) -> Iterator[Advice]:
             subject=array.title,
             text=f"{array.title} has no spare, and {binary_size(size)} of each member to rebuild",
             why="Until a new disk has been installed and rebuilt, one more failed disk loses the"
-            " array; a spare is taken at once (md(4), mdadm(8)).",
+            " array; a spare takes over at once (md(4), mdadm(8)).",
             remedy=f"raidtui plan add {array.title} DEVICE",
         )
 
@@ -118,9 +118,9 @@ def _advise_on_fine_bitmap(facts: HostFacts, array: Array) -> Iterator[Advice]:
             severity=Severity.INFO,
             subject=array.title,
             text=f"the bitmap of {array.title} has a bit for each {short_binary(bitmap.chunk_bytes)}",
-            why="The first write to each such part waits until the bitmap is written: up to 30 % of"
-            " sequential writes were measured; today's mdadm takes 64 MiB (mdadm's super1.c).",
-            remedy=f"take it off and make it again: raidtui plan bitmap {array.title} none, then internal",
+            why="The first write to each such part waits until the bitmap is written: a cost"
+            " of up to 30 % of sequential writes was measured; today's mdadm uses 64 MiB (mdadm's super1.c).",
+            remedy=f"remove it and create it again: raidtui plan bitmap {array.title} none, then internal",
         )
 
 
@@ -133,9 +133,9 @@ def _advise_on_schedulers(facts: HostFacts) -> Iterator[Advice]:
                 severity=Severity.ATTENTION,
                 subject=disk.name,
                 text=f"the scheduler of {disk.name} is bfq",
-                why="It works on each request under one lock: an NVMe SSD can do more requests than it lets"
-                " through (Documentation/block/bfq-iosched.rst). Where ionice or io.weight are in use, it is"
-                " what makes them work.",
+                why="It handles each request under one lock: an NVMe SSD can serve more requests than it lets"
+                " through (Documentation/block/bfq-iosched.rst). Where ionice or io.weight are in use, they"
+                " depend on it.",
                 remedy=f"raidtui tune set {disk.name} scheduler=none",
             )
 
@@ -147,10 +147,10 @@ def _advise_on_caches(facts: HostFacts) -> Iterator[Advice]:
                 code=AdviceCode.NO_FLUSHES,
                 severity=Severity.ATTENTION,
                 subject=cache.name,
-                text=f"{cache.name} caches writes, and the kernel never tells it to write them down: its"
+                text=f"{cache.name} caches writes, and the kernel never tells it to flush them: its"
                 " queue/write_cache is write through",
-                why="What a file system or md believes to be on the disk can be gone after a power cut, but"
-                " for disks whose cache is protected against it (Documentation/ABI/stable/sysfs-block).",
+                why="A power cut can lose what a file system or md believes to be on the disk, unless the"
+                " disk's cache is protected against that (Documentation/ABI/stable/sysfs-block).",
                 remedy=f"write back into /sys/block/{cache.name}/queue/write_cache, and find what has set it",
             )
     flushed = {cache.name for cache in facts.drive_caches if cache.flushed}
@@ -169,8 +169,8 @@ def _advise_on_caches(facts: HostFacts) -> Iterator[Advice]:
                     subject=place,
                     text=f"{place} is mounted with {joined(sorted(off))}, and {joined(caching)}"
                     f" {'caches' if len(caching) == 1 else 'cache'} writes",
-                    why="The file system sends no flushes: after a power cut its journal can be gone, and"
-                    " with it the order of the file system (ext4(5)).",
-                    remedy=f"take it out of the line of {place} in /etc/fstab, then mount -o remount,barrier"
+                    why="The file system sends no flushes: a power cut can lose its"
+                    " journal, and with it the consistency of the file system (ext4(5)).",
+                    remedy=f"remove it from the line of {place} in /etc/fstab, then mount -o remount,barrier"
                     f" {place}",
                 )

@@ -89,7 +89,7 @@ class AdviceSession:
         """Return why nothing can be ignored on this host; "" where it can."""
         if self._reader.readonly:
             return READONLY
-        return "" if self.keeps else "this is not the live host, and what is ignored is not kept here"
+        return "" if self.keeps else "this is not the live host, so ignored advice is not kept here"
 
     async def ignore(self, each: Advice, days: float | None, why: str) -> None:
         """Ignore a piece of advice.
@@ -250,7 +250,7 @@ def _advice(reader: HostReader) -> tuple[tuple[Advice, ...], tuple[str, ...]]:
     )
     unread: tuple[str, ...] = () if snapshot.readable else ("/proc/mdstat could not be read",)
     if not reader.names(BLOCK):
-        unread += ("no block device is there: of /proc/mdstat alone, no rule can say anything",)
+        unread += ("no block device was found: the rules need more than /proc/mdstat",)
     return advise(facts), (*unread, *stack.unknown, *unaged)
 
 

@@ -22,8 +22,8 @@ def advise_on_watchers(facts: HostFacts) -> Iterator[Advice]:
         yield Advice(
             code=AdviceCode.NO_HISTORY,
             severity=Severity.ATTENTION,
-            text="the kernel's messages are gone after a restart: there is neither /var/log/journal nor a"
-            " log file of theirs",
+            text="the kernel's messages are gone after a restart: there is neither /var/log/journal nor"
+            " a kernel log file",
             why="After a crash nothing says which disk failed first (journald.conf(5), Storage=).",
             remedy="mkdir /var/log/journal, then journalctl --flush",
             order=(*_PLAN, "--only", "journal"),
@@ -49,9 +49,9 @@ def _advise_on_alerts(watchers: Watchers) -> Iterator[Advice]:
             code=AdviceCode.NOT_WATCHED,
             severity=Severity.ATTENTION,
             text="a failed member alerts no one: no mdadm --monitor runs"
-            + ("" if named else f", and {conf} names nobody"),
-            why="An array goes on without a word when a member fails, until the next one does (mdadm(8),"
-            " MONITOR MODE).",
+            + ("" if named else f", and {conf} names no recipient"),
+            why="When a member fails, the array continues silently until the next one"
+            " fails (mdadm(8), MONITOR MODE).",
             remedy=f"{add}systemctl restart mdmonitor",
             order=_PLAN,
         )
@@ -60,9 +60,9 @@ def _advise_on_alerts(watchers: Watchers) -> Iterator[Advice]:
             code=AdviceCode.NOBODY_TOLD,
             severity=Severity.ATTENTION,
             subject="",
-            text="mdadm --monitor calls raidtui's hook, and no channel is configured: alerts are kept, and"
-            " reach nobody",
-            why="Nobody looks at a spool; what is sent to people is seen in time.",
+            text="mdadm --monitor calls raidtui's hook, and no channel is configured: alerts are kept,"
+            " but reach no one",
+            why="Nobody reads a spool; messages sent to people are seen in time.",
             remedy="sudo raidtui alert --add NAME adds one",
         )
     elif watchers.program or any(each.tells for each in watchers.monitors):
@@ -71,7 +71,7 @@ def _advise_on_alerts(watchers: Watchers) -> Iterator[Advice]:
         yield Advice(
             code=AdviceCode.NOBODY_TOLD,
             severity=Severity.ATTENTION,
-            text=f"mdadm --monitor runs, and tells the system's log alone: {conf} names nobody",
+            text=f"mdadm --monitor runs, but reports only to the system log: {conf} names no recipient",
             why="It looks for MAILADDR and PROGRAM (mdadm.conf(5)); a log is read when it is too late.",
             remedy=f"{add}systemctl restart mdmonitor",
             order=_PLAN,
@@ -80,10 +80,9 @@ def _advise_on_alerts(watchers: Watchers) -> Iterator[Advice]:
         yield Advice(
             code=AdviceCode.NOBODY_TOLD,
             severity=Severity.ATTENTION,
-            text=f"mdadm --monitor tells {watchers.mail_to} by mail, and no mail can be sent: there is no"
-            " sendmail",
-            why="mdadm hands its mail to /usr/lib/sendmail, and does not say that it was not sent"
-            " (mdadm's Monitor.c).",
+            text=f"mdadm --monitor mails {watchers.mail_to}, but no mail can be sent: there is no sendmail",
+            why="mdadm hands its mail to /usr/lib/sendmail, and does not report that"
+            " sending failed (mdadm's Monitor.c).",
             remedy=f"install a mail program, or put PROGRAM in {conf}; mdadm --monitor --scan --oneshot"
             " --test sends a message",
             order=_PLAN,
@@ -98,19 +97,23 @@ def _advise_on_smartd(watchers: Watchers, smartd: Smartd) -> Iterator[Advice]:
             code=AdviceCode.DISKS_NOT_WATCHED,
             severity=Severity.ATTENTION,
             subject="",
-            text="smartd is installed and does not run: no disk's own report of a fault is looked at",
-            why="Many disks report sectors that they cannot read, or a failed self-test, before md meets one"
-            " (smartd(8)).",
+            text="smartd is installed but does not run: faults that disks report go unnoticed",
+            why="Many disks report sectors that they cannot read, or a failed self-test, before md"
+            " encounters one (smartd(8)).",
             remedy="systemctl enable --now smartmontools, or smartd",
             order=order,
         )
     elif smartd.runs and not smartd.programs and not (smartd.mails and watchers.mailer):
-        said = "no mail can be sent: there is no sendmail" if smartd.mails else f"{smartd.conf} names nobody"
+        said = (
+            ("no mail can be sent: there is no sendmail")
+            if smartd.mails
+            else f"{smartd.conf} names no recipient"
+        )
         yield Advice(
             code=AdviceCode.DISKS_NOT_WATCHED,
             severity=Severity.ATTENTION,
             subject="",
-            text=f"smartd runs, and what it finds goes to the system's log alone: {said}",
+            text=f"smartd runs, but reports only to the system log: {said}",
             why="It mails, or calls a program, where a line has -m or -M exec (smartd.conf(5)).",
             remedy=f"put -m ADDRESS or -M exec PROGRAM into {smartd.conf}",
             order=order,
@@ -147,7 +150,7 @@ def advise_on_controllers(facts: HostFacts) -> Iterator[Advice]:
             severity=Severity.ATTENTION,
             subject=address,
             text=f"the SATA controller {address} hides {disks} from Linux: the firmware has it in RAID mode",
-            why="Linux cannot use what is remapped so (drivers/ata/ahci.c, remapped_nvme).",
+            why="Linux cannot use disks that are remapped this way (drivers/ata/ahci.c, remapped_nvme).",
             remedy="switch the controller to AHCI in the firmware; look first whether another system that is"
             " installed needs RAID mode",
         )

@@ -78,7 +78,7 @@ def run_test(reader: HostReader, channels: Sequence[Channel], *, patience_s: flo
         trouble = begin_test(reader, way)
     usable = tuple(each for each in channels if not each.trouble)
     if not trouble and not made():
-        trouble = "no alert came into the spool: see the system's log"
+        trouble = "no alert reached the spool: see the system log"
     if not trouble:
         _wait(made, usable, time.monotonic() + patience_s)
     found = made()

@@ -40,7 +40,7 @@ _DISK_SEVERITIES = {
 
 
 def is_noise(event: AlertEvent) -> bool:
-    """Whether nobody has to know: progress, and what somebody at the host has just done."""
+    """Whether no one has to know: progress, and what someone at the host has just done."""
     if event.source != "mdadm":
         return False
     if event.name == "DeviceDisappeared":
@@ -167,13 +167,13 @@ def _verdict(
 ) -> list[str]:
     """Return what raidtui says of the array, and what to do, a sentence each."""
     if snapshot is None:
-        return [f"What raidtui says of it is not known: {unread or 'the arrays could not be read'}.", _LOOK]
+        return [f"raidtui's own verdict is not known: {unread or 'the arrays could not be read'}.", _LOOK]
     shown = [each for each in own if each.severity or not is_test(event)][:_SHOWN]
     words = [f"{each.name} {each.sentence}." for each in shown]
     remedies = list(dict.fromkeys(each.remedy for each in shown if each.remedy))
     if not concerned and not own:
         if is_test(event):
-            return ["Nothing is to be done."]
+            return ["Nothing to do."]
         lost = event.source != "smartd" and event.device
         return ["No array of that name runs now.", _RESCUE] if lost else [_SMART]
     if not own:
@@ -181,14 +181,17 @@ def _verdict(
     if remedies:
         return [*words, *(f"To do: {each}." for each in remedies)]
     if event.source == "smartd":
-        return [*words, "Nothing is to be done." if is_test(event) else _SMART]
+        return [*words, "Nothing to do." if is_test(event) else _SMART]
     worst = max((each.severity for each in own), default=Severity.INFO)
-    return [*words, "Nothing is to be done." if not worst and not _severity(event) else _LOOK]
+    return [*words, "Nothing to do." if not worst and not _severity(event) else _LOOK]
 
 
 _LOOK = "To do: look at it with raidtui, or raidtui status."
-_RESCUE = "To do: unless it was stopped on purpose, see raidtui rescue: what happened, and how it comes back."
-_SMART = "To do: look at the disk with raidtui wear, and have another one ready."
+_RESCUE = (
+    "To do: unless it was stopped on purpose, run raidtui rescue: it shows what happened, and how to bring it"
+    " back."
+)
+_SMART = "To do: check the disk with raidtui wear, and have a replacement ready."
 
 
 def _cut(text: str, most: int) -> str:

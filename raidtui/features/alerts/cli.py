@@ -52,8 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="take an event as mdadm --monitor reports it: EVENT [DEVICE [MEMBER]]",
     )
     what.add_argument("--smartd", action="store_true", help="take an event as smartd reports it: SMARTD_...")
-    what.add_argument("--send", action="store_true", help="try again to send what waits and is due")
-    what.add_argument("--test", action="store_true", help="send a test alert, and say what came of it")
+    what.add_argument("--send", action="store_true", help="retry alerts that wait and are due")
+    what.add_argument("--test", action="store_true", help="send a test alert, and report the outcome")
     what.add_argument("--list", action="store_true", help="show channels, what waits, and the last alerts")
     what.add_argument(
         "--add",
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="add or replace a channel; its address is read from the terminal or standard input",
     )
     what.add_argument("--remove", metavar="NAME", help="remove a channel")
-    parser.add_argument("--least", choices=_LEAST, help="with --add: what is less severe is not sent there")
+    parser.add_argument("--least", choices=_LEAST, help="with --add: send nothing less severe there")
     parser.add_argument("--json", action="store_true", help="for programs, with --test and --list")
 
 
@@ -319,7 +319,7 @@ def _added(name: str, least: str | None) -> int:
         return _refused(f"not added: {why}")
     others = [each for each in channels if each.name != name]
     if wrong := [each.name for each in others if each.trouble]:
-        return _refused(f"not added: mend channel {wrong[0]} first, or remove it")
+        return _refused(f"not added: fix channel {wrong[0]} first, or remove it")
     path = keep_channels([*others, channel])
     print(f"channel {name} ({channel.kind}) is in {path}; raidtui alert --test tries it")
     return _DONE
@@ -338,6 +338,6 @@ def _removed(name: str) -> int:
         return _refused(f"there is no channel {name}")
     left = [each for each in channels if each.name != name]
     if wrong := [each.name for each in left if each.trouble]:
-        return _refused(f"not removed: mend channel {wrong[0]} first, or take it out by hand")
+        return _refused(f"not removed: fix channel {wrong[0]} first, or remove it by hand")
     print(f"channel {name} is no longer in {keep_channels(left)}")
     return _DONE

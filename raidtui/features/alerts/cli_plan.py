@@ -16,9 +16,9 @@ from raidtui.model.snapshot import Snapshot
 def _add(verb: Callable[[str, str], argparse.ArgumentParser]) -> None:
     """Add the verb."""
     alerts = verb("alerts", "have mdadm and smartd report to raidtui, and keep the journal")
-    alerts.add_argument("--only", action="append", default=[], choices=PARTS, help="set up this alone")
+    alerts.add_argument("--only", action="append", default=[], choices=PARTS, help="set up only this")
     alerts.add_argument(
-        "--replace", action="store_true", help="replace a PROGRAM or -M exec that another has written"
+        "--replace", action="store_true", help="replace a PROGRAM or -M exec that raidtui did not write"
     )
 
 

@@ -34,7 +34,7 @@ def plan_alerts(snapshot: Snapshot, setup: AlertSetup, request: AlertRequest) ->
     if not setup.channels and set(wanted) - {"journal"}:
         return Refusal(
             code=RefusalCode.NOT_FOUND,
-            why="no channel is configured: an alert would reach nobody",
+            why="no channel is configured: an alert would reach no one",
             remedy="sudo raidtui alert --add NAME adds one: mail, ntfy, Matrix, Slack, a webhook",
         )
     watched = any(array.active and array.redundant for array in snapshot.arrays)
@@ -100,8 +100,8 @@ def _mdadm(setup: AlertSetup, *, replaces: bool, watched: bool) -> AlertPart:
     if named not in {"", HOOK} and not replaces:
         return part.refuse(
             RefusalCode.TAKEN,
-            f"{path} has PROGRAM {named}, which another has written",
-            f"call {HOOK} from it with the same words, or: {REPLACE}",
+            f"{path} has PROGRAM {named}, which raidtui did not write",
+            f"call {HOOK} from it with the same arguments, or: {REPLACE}",
         )
     if named == HOOK:
         return part
@@ -114,8 +114,8 @@ def _mdadm(setup: AlertSetup, *, replaces: bool, watched: bool) -> AlertPart:
         part.notes.append(f"{named} is no longer called.")
     if setup.monitor_names:
         part.notes.append(
-            "An mdadm --monitor that runs names an address or a program on its command line: that counts, and"
-            " not mdadm.conf. raidtui alert --test does not show it; look at what starts it."
+            "A running mdadm --monitor has an address or a program on its command line,"
+            " which overrides mdadm.conf. raidtui alert --test does not show this; check what starts it."
         )
     part.steps += (*_enabled(setup), *again)
     if not again:

@@ -50,7 +50,7 @@ def read_channels() -> tuple[Channel, ...]:
         raise ChannelsError(f"{path} cannot be read: {error.strerror}") from error
     except ChannelsError as error:
         raise ChannelsError(
-            f"{path}: {error}; nothing is sent until it is mended, and nothing is lost"
+            f"{path}: {error}; nothing is sent until it is fixed, and nothing is lost"
         ) from None
 
 
@@ -78,7 +78,7 @@ def send_waiting(
     """Send what waits, the oldest first on each channel.
 
     Args:
-        reader: the host, for the verdict on alerts that nobody has looked at yet.
+        reader: the host, for the verdict on alerts that no one has looked at yet.
         eager: whether channels that failed a moment ago are tried again at once: something new has happened.
         judged: words for alerts, by id.
         lock_s: how long to wait for another process that is sending.

@@ -44,7 +44,7 @@ def report_smartd(setup: AlertSetup, *, replaces: bool, named: bool) -> AlertPar
     if others and not replaces:
         return part.refuse(
             RefusalCode.TAKEN,
-            f"smartd calls {', '.join(others)}, by {smartd.conf}, and goes on to",
+            f"smartd calls {', '.join(others)}, by {smartd.conf}, and keeps doing so",
             f"call {HOOK} from it, or: {REPLACE}",
         )
     if not entries:

@@ -53,12 +53,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--nagios", action="store_true", help="print one line with performance data, as a plugin of Nagios"
     )
     form.add_argument(
-        "--brief", action="store_true", help="print one line: what is wrong, or that nothing is; for a login"
+        "--brief", action="store_true", help="print one line, for a login: what is wrong, or that all is well"
     )
     parser.add_argument(
         "--wear",
         action="store_true",
-        help="with --json: also when the rated life of disks ends, by their history; no disk is asked",
+        help="with --json: add when the rated life of disks ends, from their history; no disk is read",
     )
     parser.add_argument(
         "--watch",
@@ -77,9 +77,7 @@ def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     if arguments.watch and other:
         raise UsageError(f"--watch prints events, which --{other} cannot express: use one of the two")
     if arguments.wear and (arguments.watch or not arguments.json):
-        raise UsageError(
-            "--wear adds to --json alone: raidtui status --json --wear; for people: raidtui wear"
-        )
+        raise UsageError("--wear needs --json: raidtui status --json --wear; for people: raidtui wear")
     forms = ("json", "prometheus", "nagios", "brief")
     form = next((each for each in forms if getattr(arguments, each)), "sentences")
     if arguments.watch:
@@ -280,7 +278,7 @@ def _sync_lines(report: Report, array: Array) -> Iterator[str]:
         if words := _left_words(estimate):
             parts.append(words)
     elif sync.kernel_speed_kib_s == 0:
-        parts.append("0 KB/s: by the kernel's mean over 30 s it does not move")
+        parts.append("0 KB/s: the kernel's mean over 30 s shows no progress")
     if held is not None:
         parts.append(held.sentence)
     yield visible(", ".join(parts) + ".")
@@ -301,7 +299,7 @@ def _left_words(estimate: Estimate) -> str:
         return f"at most {skips} left: it skips what is unchanged" if skips else ""
     low, high = (duration(each) if each is not None else "" for each in (low_s, high_s))
     band = f" ({low} to {high})" if low != high else ""
-    condition = " if it stays as fast" if estimate.if_as_fast else ""
+    condition = " at this speed" if estimate.if_as_fast else ""
     return f"about {duration(left_s)} left{band}{condition}"
 
 

@@ -27,7 +27,7 @@ _MONTH_S = 31 * 86_400.0
 def known_wear(reader: HostReader) -> list[dict[str, Any]] | None:
     """Return what the history says of the end of the disks' rated life; None where it cannot be read.
 
-    No disk is asked. A disk that was not read for a month is not there any more.
+    No disk is asked. A disk that was not read for a month is no longer there.
     """
     try:
         found = WearReader(reader, read_config().rated_bytes).forecasts(reader.now_s() - _MONTH_S)

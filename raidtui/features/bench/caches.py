@@ -142,7 +142,7 @@ def _used_percent(state: CacheState) -> str:
 
 
 def _more(before: int | None, after: int | None) -> int | None:
-    """Return how far a counter went on; None where it is not known, or began anew."""
+    """Return how far a counter continued; None where it is not known, or began again."""
     return None if before is None or after is None or after < before else after - before
 
 
@@ -180,7 +180,7 @@ def hits_of(readings: Sequence[CacheReading], name: str) -> tuple[int, int] | No
 
 
 def _steps(readings: Sequence[CacheReading], name: str) -> Iterator[tuple[float, int, int]]:
-    """Yield (seconds, hits, misses) between readings; where counters began anew, nothing is known."""
+    """Yield (seconds, hits, misses) between readings; where counters began again, nothing is known."""
     last: CacheCount | None = None
     for reading in readings:
         count = next((each for each in reading.counts if each.name == name), None)
@@ -268,7 +268,7 @@ class CacheWatch:
             return None
         if node.kind is not StackKind.BCACHE:
             return is_cold(cache.used_bytes, cache.total_bytes, work_bytes)
-        # What is not written to it is not in it; but that counter begins anew when the set is registered,
+        # What is not written to it is not in it; but that counter begins again when the set is registered,
         # and how much is filled is known in whole percents, and since the last garbage collection.
         filled = bcache_filled_percent(self._reader, cache.devices[0]) if cache.devices else None
         cold = is_cold(cache.written_bytes, cache.total_bytes, work_bytes)

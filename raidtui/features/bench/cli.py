@@ -129,7 +129,7 @@ def _add_how(parser: argparse.ArgumentParser) -> None:
         "--fio-without",
         default="",
         metavar="PARTS",
-        help="go on without these parts of fio's sandbox, which this host does not allow",
+        help="run without these parts of fio's sandbox, which this host does not allow",
     )
     how.add_argument("--note", default="", metavar="TEXT", help="kept with the results")
     how.add_argument("--json", action="store_true", help="print the results as JSON")

@@ -158,7 +158,7 @@ def put_back(reader: HostReader) -> int:
     if not found:
         print("No benchmark was interrupted.")
     if any(each.left for each in found):
-        print("What is not put back stays as it is until you change it. Later benchmarks can run.")
+        print("What is not put back stays until you change it. Later benchmarks can run.")
         return FAILED
     return 0
 
@@ -324,7 +324,7 @@ def _without(text: str) -> tuple[str, ...]:
 
 
 def _ask_without(arguments: argparse.Namespace) -> None:
-    """Say which parts of fio's sandbox this host does not allow; on a terminal, ask whether to go on."""
+    """Say which parts of fio's sandbox this host does not allow; on a terminal, ask whether to continue."""
     given = [each for each in arguments.fio_without.split(",") if each]
     lost = {name: why for name, why in missing_parts().items() if name not in given}
     asks = not (arguments.json or arguments.dry_run) and sys.stdin.isatty() and sys.stderr.isatty()

@@ -1,7 +1,7 @@
 """Benchmarks of a simulated host: they are played in this process, kept in its memory, and end with it.
 
 Called in the thread that reads and writes the host, as ``raidtui.watch.played_jobs``; they advance whenever
-somebody looks.
+someone looks.
 """
 
 from __future__ import annotations

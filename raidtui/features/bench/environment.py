@@ -21,7 +21,7 @@ from raidtui.model.disk import DiskIo
 from raidtui.model.levels import Raid10Layout
 from raidtui.monitor.sampler import Sampler
 from raidtui.monitor.wear.disk_wear import judge_disk
-from raidtui.view.units import SECTOR_BYTES, binary_size, three_digits
+from raidtui.view.units import SECTOR_BYTES, binary_size, counted, three_digits
 
 _SMART_S = 10.0
 
@@ -341,7 +341,7 @@ def _array_parts(array: ArrayShape) -> tuple[Part, ...]:
         ("", f"{array.level} {array.layout}".strip()),
         ("chunk", f"{array.chunk_kib}K" if array.chunk_kib else ""),
         ("bitmap", array.bitmap),
-        ("", f"{len(array.members)} members"),
+        ("", counted(len(array.members), "member")),
         ("", f"{array.missing} missing" if array.missing else ""),
         ("", f"a {array.sync} ran" if array.sync else ""),
     )

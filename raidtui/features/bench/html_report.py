@@ -35,7 +35,7 @@ from raidtui.features.bench.results.run_record import NOT_STEADY, RunRecord, Run
 from raidtui.features.bench.schedule import point_words
 from raidtui.features.bench.telemetry import span_words
 from raidtui.view.text import cell_width, visible
-from raidtui.view.units import binary_size, short_binary, short_number, three_digits
+from raidtui.view.units import binary_size, counted, short_binary, short_number, three_digits
 
 _MOST_CURVES = 8
 _STYLE = """
@@ -108,7 +108,9 @@ def _when(records: Sequence[RunRecord]) -> str:
     ]
     span = times[0] if times[0] == times[1] else " to ".join(times)
     hosts = ", ".join(dict.fromkeys(record.environment.host for record in records if record.environment.host))
-    return f"<p>{text_of(' · '.join(part for part in (hosts, span, f'{len(records)} runs') if part))}</p>"
+    return (
+        f"<p>{text_of(' · '.join(part for part in (hosts, span, counted(len(records), 'run')) if part))}</p>"
+    )
 
 
 def _note(text: str) -> str:

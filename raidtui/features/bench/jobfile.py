@@ -223,7 +223,7 @@ def _parse(name: str, text: str) -> list[_Job] | Refusal:
                 jobs.append(_Job(section, options))
             continue
         if options is None:
-            return refuse(f"{where} stands before the first [job]", "begin with [global]")
+            return refuse(f"{where} is before the first [job]", "begin with [global]")
         if refusal := _take(f"{where}, [{section}]", line, options, given):
             return refusal
     return jobs

@@ -26,7 +26,7 @@ from raidtui.plans.contents import contents_of, device_facts, losses_of
 from raidtui.plans.create.create_plan import plan_create
 from raidtui.plans.create.create_request import CreateRequest
 from raidtui.plans.target import needs_root
-from raidtui.view.units import KIB
+from raidtui.view.units import KIB, counted
 
 _CHUNK_KIB = 512
 
@@ -207,7 +207,7 @@ def scratch_words(scratch: Scratch) -> str:
     shape = f"{scratch.level} {scratch.layout}".rstrip()
     chunk = f", chunk {scratch.chunk_kib}K" if scratch.chunk_kib else ""
     bitmap = f", bitmap {scratch.bitmap}" if scratch.bitmap else ""
-    return f"{shape}{chunk}{bitmap}, {len(scratch.devices)} devices"
+    return f"{shape}{chunk}{bitmap}, {counted(len(scratch.devices), 'device')}"
 
 
 def wait_for_sync(reader: HostReader, name: str, stopped: Callable[[], bool]) -> str:

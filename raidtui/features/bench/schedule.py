@@ -95,7 +95,7 @@ class Conditions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
         trim: whether free blocks are discarded before each run.
         cool_s: how long nothing is done before each run.
         precondition: how many times the size is written from the first block to the last, before all runs.
-        steady: whether rounds go on until the last five are steady.
+        steady: whether rounds continue until the last five are steady.
         quiet_check: whether it is looked first whether the machine is otherwise quiet.
         without: the parts of fio's sandbox that are done without.
     """

@@ -1,1 +1,1 @@
-"""``boot-check``, and the plans that mend a part of the boot."""
+"""``boot-check``, and the plans that fix a part of the boot."""

@@ -1,4 +1,4 @@
-"""What mends a boot: an initramfs or GRUB's menu made again, a line of fstab that no boot waits for."""
+"""What fixes a boot: an initramfs or GRUB's menu regenerated, a line of fstab that no boot waits for."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def plan_initramfs(survey: Survey, facts: BootFacts, version: str, root: tuple[A
     back = RunTool(argv=("mv", "--force", "--", copy, path), why="the initramfs as it was")
     made = RunTool(
         argv=argv,
-        why=f"the initramfs of {version} is made again",
+        why=f"the initramfs of {version} is rebuilt",
         timeout_s=_INITRAMFS_S,
         undo=(back,) if path else (),
     )
     steps = (*_conf_steps(survey, root), *(_kept_steps(path, copy) if path else ()), made)
     return Plan(
-        title=f"initramfs of {version} made again",
+        title=f"initramfs of {version} rebuilt",
         subject=version,
         steps=steps,
         undo=tuple(undo for step in reversed(steps) for undo in step.undo),
@@ -92,7 +92,7 @@ def _conf_steps(survey: Survey, arrays: tuple[Array, ...]) -> tuple[Step, ...]:
             new = conf_with(new, uuid=array.uuid, line=line)
     if new == old:
         return ()
-    why = "the initramfs gets this file as it is"
+    why = "the initramfs gets this file unchanged"
     return file_steps(survey, survey.conf_path, new, why=why, initramfs=False)
 
 
@@ -115,17 +115,17 @@ def plan_menu(survey: Survey, path: str) -> Plan | Refusal:
     copy = f"{path}{_KEPT}"
     back = RunTool(argv=("mv", "--force", "--", copy, path), why="the menu as it was")
     made = RunTool(
-        argv=(tool, "--output", path), why="the menu is made again", timeout_s=_MENU_S, undo=(back,)
+        argv=(tool, "--output", path), why="the menu is regenerated", timeout_s=_MENU_S, undo=(back,)
     )
     steps = (*_kept_steps(path, copy), made)
     return Plan(
-        title="GRUB's menu made again",
+        title="GRUB's menu regenerated",
         subject="grub.cfg",
         steps=steps,
         undo=tuple(undo for step in reversed(steps) for undo in step.undo),
         notes=(
             f"The present one is kept as {copy}.",
-            "What /etc/default/grub says of root= stays: change it there first.",
+            "root= in /etc/default/grub is not changed: correct it there first.",
             LOOK_AGAIN,
         ),
         rolls_back=True,

@@ -1,6 +1,6 @@
 """``raidtui boot-check``: whether the machine comes up without any one of its disks, and why not.
 
-Exit status: 0 without any of them, 1 not without all of them, 3 that cannot be told.
+Exit status: 0 without any of them, 1 not without all of them, 3 not known.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ALL, _SOME, _UNKNOWN = 0, 1, 3
 _WORDS = {
     True: "the machine boots",
     False: "the machine does not boot",
-    None: "whether the machine boots cannot be told",
+    None: "it is not known whether the machine boots",
 }
 
 
@@ -52,7 +52,7 @@ def _lines(verdicts: tuple[DiskVerdict, ...], unread: tuple[str, ...]) -> Iterat
 
     orders: dict[tuple[str, ...], None] = {}
     if not verdicts:
-        yield "What the machine boots from cannot be told."
+        yield "It is not known what the machine boots from."
     for each in verdicts:
         serial = f" ({each.serial})" if each.serial else ""
         yield f"Without {each.name}{serial}: {_WORDS[each.boots_without]}."

@@ -15,7 +15,8 @@ from raidtui.model.snapshot import Snapshot
 
 def _add(verb: Callable[[str, str], argparse.ArgumentParser]) -> None:
     boot = verb(
-        "boot", "a boot loader for a disk, an initramfs or GRUB's menu made again, nofail for a line of fstab"
+        "boot",
+        "install a boot loader, rebuild an initramfs or GRUB's menu, add nofail to a line of fstab",
     )
     boot.add_argument("part", choices=("loader", "initramfs", "menu", "fstab"))
     boot.add_argument("about", metavar="DISK|KERNEL|LINE", nargs="?", default="")

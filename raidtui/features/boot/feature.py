@@ -1,4 +1,4 @@
-"""``boot-check``, and the plans that mend a part of the boot."""
+"""``boot-check``, and the plans that fix a part of the boot."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FEATURE = Feature(
     commands=(
         Subcommand(
             name="boot-check",
-            help="say whether the machine boots without any one of its disks, and why not",
+            help="check whether the machine boots without any one of its disks, and why not",
             module=_boot_check,
         ),
     ),

@@ -1,4 +1,4 @@
-"""The plans that mend a part of the boot, from the boot check of the host."""
+"""The plans that fix a part of the boot, from the boot check of the host."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from raidtui.plans.loader_plans import plan_loader
 
 
 def boot_plan(reader: HostReader, kind: str, word: str) -> Plan | Refusal:
-    """Return the plan that mends a part of the boot.
+    """Return the plan that fixes a part of the boot.
 
     Args:
         reader: the host.

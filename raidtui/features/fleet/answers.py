@@ -62,7 +62,7 @@ class NoAnswerCode(StrEnum):
 class NoAnswer(Struct, frozen=True, kw_only=True):
     """Why there is no answer; ``why`` ends with what ssh or the host has said, where it said something.
 
-    ``remedy`` is what mends it, "" where that is not known.
+    ``remedy`` is what fixes it, "" where that is not known.
     """
 
     code: NoAnswerCode
@@ -224,7 +224,7 @@ def row_of(host: FleetHost, raw: bytes, *, at_s: float, took_s: float) -> FleetR
         _check_sizes(status)
         answer = msgspec.convert(status, StatusAnswer)
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError, RecursionError) as error:
-        why = f"it answered what is not the JSON of raidtui status: {visible(str(error))}"
+        why = f"its answer is not the JSON of raidtui status: {visible(str(error))}"
         none = NoAnswer(code=NoAnswerCode.NOT_UNDERSTOOD, why=why)
         return row_without(host, none, at_s=at_s, took_s=took_s)
     if answer.format_version != FORM:

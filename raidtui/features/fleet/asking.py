@@ -37,7 +37,7 @@ _UNKNOWN_KEY = re.compile(r"^No \S+ host key is known for |^Host key verificatio
 _TOO_LONG = NoAnswer(
     code=NoAnswerCode.NOT_UNDERSTOOD, why=f"it answered more than {_LARGEST >> 20} MiB, which was not read"
 )
-# A master whose host has gone ends by itself, so that the next call connects anew.
+# A master whose host has gone ends by itself, so that the next call connects again.
 _KEPT = (
     *("-o", "ControlMaster=auto", "-o", "ControlPersist=300"),
     *("-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=2"),
@@ -218,7 +218,7 @@ def _no_answer(status: int, said: str) -> NoAnswer:
         )
     if status in _NOT_FOUND:
         return NoAnswer(code=NoAnswerCode.NOT_INSTALLED, why=f"raidtui is not installed there{last}")
-    why = f"what was asked there ended with {status}{last}" if status >= 0 else "ssh was killed"
+    why = f"the command there ended with {status}{last}" if status >= 0 else "ssh was killed"
     return NoAnswer(code=NoAnswerCode.NOT_UNDERSTOOD, why=why)
 
 
@@ -228,8 +228,8 @@ def _ssh_failed(lines: Sequence[str], last: str) -> NoAnswer:
         said = " ".join(line for line in lines if line.startswith(("SHA256:", "Offending ")))
         return NoAnswer(
             code=NoAnswerCode.HOST_KEY_CHANGED,
-            why=f"its host key is not the one that is known, so it may be another machine: {visible(said)}",
-            remedy="if it was installed anew, compare the fingerprint; then ssh-keygen -R HOST, ssh HOST",
+            why=f"its host key differs from the known one, so it may be another machine: {visible(said)}",
+            remedy="if it was reinstalled, compare the fingerprint; then ssh-keygen -R HOST, ssh HOST",
         )
     if any(_UNKNOWN_KEY.search(line) for line in lines):
         return NoAnswer(
@@ -246,5 +246,5 @@ def _ssh_failed(lines: Sequence[str], last: str) -> NoAnswer:
     return NoAnswer(
         code=NoAnswerCode.UNREACHABLE,
         why=f"ssh does not reach it{last}",
-        remedy="see whether it runs, and whether ssh HOST gets there",
+        remedy="check that it runs, and that ssh HOST reaches it",
     )

@@ -1,6 +1,6 @@
 """raidtui on a host that has none: the one file is brought there, verified, and run on the terminal.
 
-The file is kept in ``~/.cache/raidtui/ssh`` of the login there, under its SHA-256, in a folder that nobody
+The file is kept in ``~/.cache/raidtui/ssh`` of the login there, under its SHA-256, in a folder that no one
 else may enter; it is verified before every run. A new one takes the place of those of other versions.
 What the host's shell is given is a constant and a hash; further arguments are quoted one by one.
 """

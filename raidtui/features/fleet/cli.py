@@ -24,8 +24,8 @@ _REFUSED = 2
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``fleet``."""
     parser.description = (
-        "Ask many hosts for their arrays by ssh, and show them worst first. On a terminal a screen opens,"
-        " which fills as the answers come; Enter opens a host."
+        "Ask many hosts for their arrays by ssh, and show them worst first. On a terminal a screen"
+        " opens, which fills as answers arrive; Enter opens a host."
     )
     parser.add_argument(
         "inventory",
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--json", action="store_true", help="print JSON (docs/fleet.md)")
     form.add_argument("--text", action="store_true", help="print lines, also on a terminal")
     parser.add_argument(
-        "-F", dest="config", default="", metavar="FILE", help="ssh_config to be used, as of ssh"
+        "-F", dest="config", default="", metavar="FILE", help="ssh_config to use, as with ssh"
     )
     parser.add_argument(
         "--at-once",

@@ -18,16 +18,16 @@ _REFUSED = 2
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``ssh``."""
     parser.description = (
-        "Bring the one file of raidtui to a host by ssh, verify it there, and run it on this terminal. It"
-        " stays in the login's cache there, and nothing else does."
+        "Bring the one file of raidtui to a host by ssh, verify it there, and run it on this terminal. Only"
+        " the file stays there, in the login's cache."
     )
     parser.add_argument(
         "host", metavar="HOST", help="as ssh takes it: a name, user@host, ssh://user@host:port"
     )
     parser.add_argument(
-        "-F", dest="config", default="", metavar="FILE", help="ssh_config to be used, as of ssh"
+        "-F", dest="config", default="", metavar="FILE", help="ssh_config to use, as with ssh"
     )
-    parser.add_argument("-i", dest="key", default="", metavar="KEY", help="private key, as of ssh")
+    parser.add_argument("-i", dest="key", default="", metavar="KEY", help="private key, as with ssh")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--file", default="", metavar="FILE", help=f"the one file, {file_name()}")
     what.add_argument(

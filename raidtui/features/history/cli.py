@@ -36,9 +36,9 @@ _EPOCH = re.compile(r"@\d{1,11}\Z")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what ``history`` takes."""
     parser.description = (
-        "Print what happened to arrays and disks, over all boots that the journal (or kern.log, or the"
-        " kernel's ring buffer) has: lines that belong together are one incident, with what they point to."
-        " Jobs, changes and benchmarks of raidtui are among them. Nothing is changed."
+        "Print what happened to arrays and disks, over all boots in the journal"
+        " (or kern.log, or the kernel's ring buffer): related lines are one incident, with what they"
+        " point to. raidtui's jobs, changes and benchmarks are included. Nothing is changed."
     )
     parser.add_argument(
         "--since", type=_moment, metavar="WHEN",
@@ -51,7 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--match", metavar="TEXT", default="", help="only what contains this text")
     parser.add_argument("--troubles", action="store_true", help="only warnings and worse")
-    parser.add_argument("--all", action="store_true", help="each line of an incident, too, as it was written")
+    parser.add_argument(
+        "--all", action="store_true", help="also print each line of an incident, as it was written"
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="as JSON (docs/history.md)")
     form.add_argument("--html", action="store_true", help="as one HTML page")

@@ -138,7 +138,7 @@ def reason_of(line: LogLine) -> Entry:
 
 
 def with_unit(entry: Entry, kernel: str) -> Entry:
-    """Return a change of size with its unit, by the kernel of its boot, or by what is no possible size.
+    """Return a change of size with its unit, by the kernel of its boot, or by what is not a possible size.
 
     "detected capacity change" counts bytes in check_disk_size_change (block/genhd.c, before Linux 5.11), and
     sectors in set_capacity_and_notify.

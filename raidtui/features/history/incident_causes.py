@@ -135,7 +135,7 @@ def _link(codes: Codes, wiring: Wiring) -> Hint | None:
     return Hint(
         cause=IncidentCause.LINK,
         sentence=f"{_at_link(signs, wiring)} {what}{left}{then}: that points to the"
-        f" cable, the backplane, {port}, before the disk; exchange the cable first{unless}",
+        f" cable, the backplane, {port}, before the disk; replace the cable first{unless}",
         basis=_basis([*signs, *codes.get("ata-reset", ())]),
     )
 
@@ -159,7 +159,7 @@ def _bad_sectors(codes: Codes, wiring: Wiring) -> Hint | None:
         return None
     found = sorted({disk_at(entry, wiring) for entry in signs} - {""})
     corrected = len(codes.get("read-corrected", ()))
-    mended = f"; md wrote {counted(corrected, 'sector range')} anew" if corrected else ""
+    mended = f"; md rewrote {counted(corrected, 'sector range')}" if corrected else ""
     then = then_failed(codes, signs, wiring)
     if then and _THRESHOLD & codes.keys():
         then += " for too many read errors"
@@ -223,8 +223,8 @@ def _left_bus(codes: Codes, wiring: Wiring) -> Hint | None:
         bus, cause, points = "the USB bus", IncidentCause.USB, "the USB adapter, its cable or its power"
     return Hint(
         cause=cause,
-        sentence=f"{disks} {verb} {bus}{then}: that points to {points}, not to bad sectors; no data are"
-        " lost by that: connect it again, then look what its array lacks",
+        sentence=f"{disks} {verb} {bus}{then}: that points to {points}, not to bad sectors; no data"
+        " are lost by that: reconnect it, then check what its array lacks",
         basis=_basis([*usb, *signs]),
     )
 
@@ -265,8 +265,8 @@ def _pulled(codes: Codes, wiring: Wiring) -> Hint | None:
         return None
     return Hint(
         cause=IncidentCause.PULLED,
-        sentence=f"{joined(sorted(leaving & failed))} was taken away without an error before: pulled, or"
-        " deleted by hand",
+        sentence=f"{joined(sorted(leaving & failed))} was removed without an earlier error: pulled,"
+        " or deleted by hand",
         basis=("disk-leaving", "member-failed"),
     )
 
@@ -293,7 +293,7 @@ def _refused(codes: Codes, wiring: Wiring) -> Hint | None:
     disks = joined(sorted({disk_at(entry, wiring) for entry in signs}))
     return Hint(
         cause=IncidentCause.REFUSED,
-        sentence=f"{disks} refused a command as not supported: that is no fault of the disk",
+        sentence=f"{disks} refused a command as not supported: that is not a fault of the disk",
         basis=_basis(signs),
     )
 
@@ -302,15 +302,15 @@ def _at_start(codes: Codes, wiring: Wiring) -> Hint | None:
     del wiring
     if "no-personality" in codes:
         sentence = (
-            "the module of the level was not there: the initramfs lacks it; renew the initramfs"
+            "the module of the level was missing: the initramfs lacks it; update the initramfs"
             " (update-initramfs -u -k all, or dracut -f)"
         )
         return Hint(cause=IncidentCause.INITRAMFS, sentence=sentence, basis=("no-personality",))
     if "non-fresh" in codes:
         found = joined(sorted({entry.device for entry in codes["non-fresh"]}))
         sentence = (
-            f"{found} was missing or had failed earlier, and the array went on without it; add it again once"
-            " it is clear why"
+            f"{found} was missing or had failed earlier, and the array continued without it; add it again"
+            " once it is clear why"
         )
         return Hint(cause=IncidentCause.OUTDATED, sentence=sentence, basis=("non-fresh",))
     if "unclean-end" in codes:

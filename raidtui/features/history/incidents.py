@@ -34,7 +34,7 @@ _RANK = {
 _USUAL_EARLY = frozenset({"ata-down"})
 """Of a port without a disk, while the host boots."""
 _GOES_ON = frozenset({"sync-started", "sync-resumed", "sync-done"})
-"""What shows that a sync that was interrupted went on."""
+"""What shows that a sync that was interrupted continued."""
 _ADAPTERS = {"usb-gone": 1.0, "usb-reset": 1.0, "usb-changed": 1.0, "hba-reset": 30.0}
 """Lines of what disks are attached to, which do not name the disk, and for how long its lines may follow."""
 _OF_ATTACHED = frozenset({

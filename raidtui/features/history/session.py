@@ -126,7 +126,7 @@ def read_history(
     incidents, boots = assemble(reading.entries, [e for e in ours if reading.wanted(e.at_s)], today)
     if run.ended() and not reading.full:
         reading.troubles.append(
-            LogTrouble(code=LogGap.CANCELLED, sentence="reading was ended: what is older is not shown")
+            LogTrouble(code=LogGap.CANCELLED, sentence="reading was stopped: older lines are not shown")
         )
     return HostHistory(
         incidents=incidents,
@@ -140,7 +140,7 @@ def read_history(
 
 
 def read_for_capture(reader: HostReader) -> CapturedLog:
-    """Return the history of a host as a capture keeps it; that of a capture is kept as it is."""
+    """Return the history of a host as a capture keeps it; that of a capture is kept unchanged."""
     reading = _Reading(reader, HistoryRun(), None, None)
     ours, troubles = _read_all(reader, reading)
     return captured_log(reading.entries, ours, (*reading.troubles, *troubles))
@@ -210,7 +210,7 @@ class _Reading:
             self.full = True
             self.run.end()
             at_s = entries[-1].at_s
-            sentence = f"more than {MOST_ENTRIES:,} lines matter: what is older is not shown"
+            sentence = f"more than {MOST_ENTRIES:,} lines matter: older ones are not shown"
             remedy = f"raidtui history --until @{at_s:.0f} shows it"
             self.troubles.append(LogTrouble(code=LogGap.TOO_MANY, sentence=sentence, remedy=remedy))
 
@@ -264,9 +264,9 @@ class _Reading:
         self.troubles += files.troubles
         if files.said_in:
             sentence = (
-                f"who wrote the lines in {files.said_in[0]}: anyone can write them there, so they are shown,"
-                " and nothing is concluded from them; the journal and the kernel's ring buffer are believed,"
-                " which know who wrote a line"
+                f"who wrote the lines in {files.said_in[0]}: anyone can write there, so they are shown, but"
+                " nothing is concluded from them; the journal and the kernel's ring buffer, which know who"
+                " wrote a line, are believed"
             )
             remedy = "raidtui plan alerts --only journal keeps a journal from now on"
             self.troubles.append(LogTrouble(code=LogGap.FILES_FORGEABLE, sentence=sentence, remedy=remedy))

@@ -1,6 +1,6 @@
 """``raidtui pace ARRAY...``: let a resync, recovery, check or reshape yield to the users by itself.
 
-Exit status: 0 done, 1 not done (somebody else has set a limit, an array was stopped), 2 refused.
+Exit status: 0 done, 1 not done (someone else has set a limit, an array was stopped), 2 refused.
 """
 
 from __future__ import annotations
@@ -44,22 +44,22 @@ _MOST_HOURS = 24 * 366
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what ``pace`` takes."""
     parser.description = (
-        "Hold a latency of the users while a resync, recovery, check or reshape runs, and give md all the"
-        " speed that is left. It moves the array's own speed limits; what was there before comes back at the"
-        " end, also after a kill. Without --here it becomes a job that outlives the terminal."
+        "Hold a latency for the users while a resync, recovery, check or reshape runs, and"
+        " give md all remaining speed. It moves the array's own speed limits; the previous limits return at"
+        " the end, even after a kill. Without --here it becomes a job that outlives the terminal."
     )
     parser.add_argument("arrays", metavar="ARRAY", nargs="*")
     parser.add_argument("--latency", type=float, metavar="MS", help="what 99 of 100 requests may take")
     end = parser.add_mutually_exclusive_group()
     end.add_argument("--by", metavar="TIME", help="deadline, for example 06:00 or 2026-12-24T06:00")
-    end.add_argument("--within", type=_hours, metavar="HOURS", help="end within so many hours")
+    end.add_argument("--within", type=_hours, metavar="HOURS", help="end within this many hours")
     parser.add_argument(
         "--window", type=_window, action="append", default=[], metavar="HH:MM-HH:MM=full",
         help="full speed at these hours of each day; may be repeated",
     )  # fmt: skip
     parser.add_argument(
         "--device", action="append", default=[], metavar="DEVICE",
-        help="the mean latency of this device counts, too, such as a logical volume; may be repeated",
+        help="also hold the mean latency of this device, such as a logical volume; may be repeated",
     )  # fmt: skip
     parser.add_argument("--stay", action="store_true", help="wait for the next sync after the end of one")
     parser.add_argument("--here", action="store_true", help="in this process, for a unit of systemd")
@@ -79,13 +79,13 @@ def _hours(word: str) -> float:
     except ValueError:
         value = 0.0
     if not 0 < value <= _MOST_HOURS:
-        raise argparse.ArgumentTypeError(f"{word}: a number of hours is needed, at most {_MOST_HOURS}")
+        raise argparse.ArgumentTypeError(f"invalid number of hours {word}; use at most {_MOST_HOURS}")
     return value
 
 
 def _minute(hour: str, minute: str, word: str) -> int:
     if int(hour) > 24 or int(minute) > 59 or 60 * int(hour) + int(minute) > 24 * 60:
-        raise argparse.ArgumentTypeError(f"{word}: no time of day")
+        raise argparse.ArgumentTypeError(f"{word}: not a time of day")
     return (60 * int(hour) + int(minute)) % (24 * 60)
 
 

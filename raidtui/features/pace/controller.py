@@ -11,7 +11,7 @@ What md offers decides how it works (drivers/md/md.c, md_do_sync; measured on Li
 - A limit that is lowered after a fast phase stops the sync until md's mean has fallen; what a raised one adds
   to this mean is used up in one go. So a limit is lowered at once, and approached upwards as the mean
   follows, so that the speed is even. The controller finds the highest one by the share of time in which a
-  request would wait too long. While nobody uses the array, the sync has all speed.
+  request would wait too long. While no one uses the array, the sync has all speed.
 - Who comes while the sync has all the speed waits until that is done. How often this may happen follows from
   what it has cost, and from what the target is about: one request in a hundred.
 """

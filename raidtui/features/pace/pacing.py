@@ -62,7 +62,7 @@ class _Paced:
         """Read, decide, write.
 
         Raises:
-            LimitsTakenError: somebody else has set a limit, or the array is gone.
+            LimitsTakenError: someone else has set a limit, or the array is gone.
         """
         read = self.pace_reader.read(probes=not self.state.open)
         left_s = request.by_s - now_s if request.by_s is not None else None

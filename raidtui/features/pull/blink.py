@@ -1,7 +1,7 @@
 """A read blink: short bursts of direct reads make the activity light of a disk blink in a rhythm.
 
 Nothing is written. Each burst reads a few MiB past the page cache, spread over the disk, and ends within its
-half of the second; a disk that hangs is read by one thread alone, which nobody waits for.
+half of the second; a disk that hangs is read by one thread alone, which no one waits for.
 """
 
 from __future__ import annotations

@@ -48,15 +48,19 @@ _PACE_S = 0.5
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``pull``."""
     parser.description = (
-        "Exchange a disk. Without arguments: where the exchange stands. With an array and a member: which"
+        "Exchange a disk. Without arguments: the state of the exchange. With an array and a member: which"
         " disk it is, and the plan that takes it out."
     )
     parser.add_argument("array", metavar="ARRAY", nargs="?", help="the array")
     parser.add_argument("member", metavar="MEMBER", nargs="?", help="the member whose disk is to be pulled")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--next", action="store_true", help="print the next plan of the exchange")
-    what.add_argument("--watch", action="store_true", help="say what happens, until something is to be done")
-    what.add_argument("--status", action="store_true", help="where the exchange stands; as without arguments")
+    what.add_argument(
+        "--watch", action="store_true", help="report what happens, until there is something to do"
+    )
+    what.add_argument(
+        "--status", action="store_true", help="show the state of the exchange; as without arguments"
+    )
     what.add_argument("--cancel", action="store_true", help="forget the exchange; nothing is changed")
     parser.add_argument("--start", action="store_true", help="carry the plan out, and follow its job")
     parser.add_argument("--disk", default="", metavar="SERIAL", help="the new disk, where several are new")

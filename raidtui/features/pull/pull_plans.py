@@ -181,7 +181,7 @@ def plan_next(
     if found.wrong:
         return Refusal(
             code=RefusalCode.WRONG_STATE,
-            why=f"{found.wrong[0].number} is missing, which is not to be pulled",
+            why=f"{found.wrong[0].number} is missing, which must not be pulled",
             remedy="push it back first",
         )
     if out := found.those(OtherState.OUT):
@@ -206,7 +206,7 @@ def plan_put_back(survey: Survey, look: PullLook) -> Plan | Refusal:
     """Return the plan that takes the disk back into its arrays instead of pulling it, or why not."""
     target = look.standing.target
     if target is None:
-        return Refusal(code=RefusalCode.NOT_FOUND, why=f"{look.record.target.number} is not there any more")
+        return Refusal(code=RefusalCode.NOT_FOUND, why=f"{look.record.target.number} is no longer there")
     return plan_return(survey, look.record, target.name)
 
 
@@ -241,6 +241,6 @@ def read_table(reader: HostReader, disk: str) -> Table | Refusal:
         )
     return parse_dump(output.stdout) or Refusal(
         code=RefusalCode.UNSUPPORTED,
-        why=f"the partition table of {disk} is neither GPT nor MBR, or is not understood",
+        why=f"the partition table of {disk} is neither GPT nor MBR, or cannot be parsed",
         remedy="partition the new disk by hand, then add (A) each partition",
     )

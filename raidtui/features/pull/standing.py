@@ -88,9 +88,9 @@ _RESUMED = {
     PullStage.SERVING: _CUT,
     PullStage.FRESH: _CUT,
     PullStage.BACK: _CUT,
-    PullStage.FILLING: RESUMABLE,  # what is in an array already is no disk to make a plan for
+    PullStage.FILLING: RESUMABLE,  # what is in an array already is not a disk to make a plan for
 }
-"""In which states of its job a stage goes on with that, rather than with a new plan."""
+"""In which states of its job a stage continues with that, rather than with a new plan."""
 
 
 def standing(
@@ -174,7 +174,7 @@ def _given(target: BayDisk | None) -> tuple[BayDisk, ...]:
 def has_been_away(record: PullRecord, target: BayDisk) -> bool:
     """Whether the disk that is to be pulled had left, and is there again.
 
-    After a reboot that nobody saw its absence before, this is not known: it counts as not yet pulled.
+    After a reboot that no one saw its absence before, this is not known: it counts as not yet pulled.
     """
     if record.left_s is not None:
         return True

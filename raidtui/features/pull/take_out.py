@@ -63,7 +63,7 @@ def refuse_pulling(survey: Survey, name: str) -> Refusal | None:
     if disk.startswith(STACKED):
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
-            why=f"{disk} is not a disk: it stands on others",
+            why=f"{disk} is not a disk: it is built on others",
             remedy="raidtui stack shows which; take it out by hand",
         )
     if not found and not _former(survey, disk):
@@ -124,7 +124,7 @@ def refuse_unnamed(disk: str, bays: Iterable[BayDisk]) -> Refusal | None:
     if not own.identity:
         return Refusal(
             code=RefusalCode.UNKNOWN,
-            why=f"{disk} has neither a serial number nor a WWN: which disk is pulled could not be said",
+            why=f"{disk} has neither a serial number nor a WWN: raidtui could not tell which disk is pulled",
             remedy="fail, remove, add (F, M, A) do the same by the kernel's name",
         )
     twins = [each.name for each in bays if each.identity == own.identity and each.name != disk]
@@ -133,7 +133,7 @@ def refuse_unnamed(disk: str, bays: Iterable[BayDisk]) -> Refusal | None:
             code=RefusalCode.AMBIGUOUS,
             why=f"{joined([disk, *twins])} report one serial number, {own.identity}: an adapter's, or two"
             " paths to one disk",
-            remedy="which disk is pulled could not be said: exchange it by hand",
+            remedy="raidtui could not tell which disk is pulled: exchange it by hand",
         )
     return None
 
@@ -173,7 +173,7 @@ def plan_take_out(
         notes=(
             *(_after(array, member) for array, member in found if member.has("in_sync")),
             (
-                "Where a disk of the right size is there already, replace (R) it first: it copies while"
+                "If a disk of the right size is present already, replace (R) it first: it copies while"
                 " this one still serves."
             ),
             *which_disk_notes(survey, *(member.name for _, member in found)),
@@ -189,7 +189,7 @@ def _leave(survey: Survey, array: Array, member: Member) -> tuple[Step, ...]:
     if not serves:
         remove = manage(array, ("--remove", f"/dev/{name}"), "remove it", member_fact(array, name, "absent"))
         return (replace(bound(survey, remove, name), proof_decides=True, patient=True),)
-    fail, remove = fail_and_remove(array, name, f"{array.title} does without it from now on")
+    fail, remove = fail_and_remove(array, name, f"{array.title} runs without it from now on")
     others = (*others_in_sync(array, member), *good_elsewhere(array, member))
     return bound(survey, replace(fail, needs=(*fail.needs, *others)), name), bound(survey, remove, name)
 
@@ -200,7 +200,7 @@ def _after(array: Array, member: Member) -> str:
     bitmap = "a bitmap: a disk that was pulled by mistake and pushed back copies only what has changed"
     none = "no bitmap: a disk that was pulled by mistake and pushed back is copied whole"
     has = bitmap if array.bitmap is not None else none
-    return f"After this, of {array.title}: {words or 'not known'}. It has {has}."
+    return f"{array.title} after this: {words or 'not known'}. It has {has}."
 
 
 def record_of(

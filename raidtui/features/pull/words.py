@@ -102,9 +102,9 @@ def draft_words(record: PullRecord, refusal: str, *, replaces: str, ready: bool)
         else ()
     )
     if ready:
-        out = f"It is out of {_titles(record)} already. From its begin on, raidtui watches which disk leaves."
+        out = f"It has already left {_titles(record)}. Once begun, raidtui watches which disk leaves."
         return PullWords(head="Nothing has begun", role="plain", text=(*first, out), act="begin")
-    out = f"Taking it out ends its service in {_titles(record)}; only then is it to be pulled."
+    out = f"Taking it out ends its service in {_titles(record)}; pull it only then."
     return PullWords(head="Do not pull it yet", role="plain", text=(*first, out), act="take it out")
 
 
@@ -132,7 +132,7 @@ def _wrong(record: PullRecord, found: PullStanding, arrays: tuple[Array, ...]) -
         names = joined(list(dict.fromkeys(whole)))
         text.append(f"Then it is added to {names} and copied whole, since there is no bitmap.")
     if not members:
-        text.append("It held no member of an array: nothing is to be added.")
+        text.append("It held no member of an array: there is nothing to add.")
     return PullWords(head="WRONG DISK: push it back", role="bad", text=tuple(text))
 
 
@@ -145,7 +145,7 @@ def _out(out: tuple[PullDisk, ...], found: PullStanding, arrays: tuple[Array, ..
             role="bad",
             text=(
                 (
-                    f"{_opening(names)} is there again. {joined(list(found.lost))} has stopped working"
+                    f"{_opening(names)} is back. {joined(list(found.lost))} has stopped working"
                     " without it: stop it and start it again (T and a in pane 1, or raidtui rescue)."
                 ),
             ),
@@ -160,7 +160,10 @@ def _out(out: tuple[PullDisk, ...], found: PullStanding, arrays: tuple[Array, ..
         head="It is there, and out of its array",
         role="warn",
         text=(
-            f"{_opening(names)} is not to be pulled, and is no member of {titles} now. Take it back: {much}.",
+            (
+                f"{_opening(names)} must not be pulled, and is no longer a member of {titles}. Take it back:"
+                f" {much}."
+            ),
         ),
         act=f"take {out[0].printed} back",
     )
@@ -214,14 +217,18 @@ def _waiting(record: PullRecord, found: PullStanding) -> PullWords:
                 f"{name} is out of {_titles(record)}.{light} Compare the serial number on its label before"
                 " the disk leaves the case."
             ),
-            "It may also be done with the machine switched off: raidtui finds this page again.",
+            "You may also do it with the machine switched off: raidtui finds this page again.",
         ),
     )
 
 
+def _others(count: int) -> str:
+    return "The other disk is" if count == 1 else f"The other {count} are"
+
+
 def _left(record: PullRecord, found: PullStanding) -> PullWords:
     disk = record.target
-    text = [f"{disk.name}, {disk.number}, left. The other {len(found.others)} are there."]
+    text = [f"{disk.name}, {disk.number}, left. {_others(len(found.others))} still present."]
     if found.complete:
         text.append(f"{_titles(record)}: complete without it. A new disk would be a spare; x ends this here.")
     else:
@@ -237,7 +244,7 @@ def _back(record: PullRecord, found: PullStanding) -> PullWords:
         role="warn",
         text=(
             (
-                f"{_opening(record.target.number)} is there again"
+                f"{_opening(record.target.number)} is back"
                 f"{f', as {found.target.name}' if found.target is not None else ''}. If only its cable or its"
                 f" bay was the trouble, take it back into {_titles(record)}; else pull it, and push the new"
                 " one in."
@@ -273,7 +280,7 @@ def _filling(record: PullRecord, found: PullStanding) -> PullWords:
     return PullWords(
         head="md copies" + (f": {percent}" if percent else ""),
         role="plain",
-        text=(f"{_titles(record)}: md recovers {name}. Nothing is to be pulled before the end.",),
+        text=(f"{_titles(record)}: md recovers {name}. Pull nothing before it ends.",),
     )
 
 

@@ -49,13 +49,13 @@ def find_causes(group: MemberGroup, others: Sequence[MemberGroup]) -> tuple[Caus
 
 def _complete_words(group: MemberGroup) -> str:
     words = f"All {counted(len(group.standing.whole), 'member')} are here and agree"
-    words += ": nothing of it keeps it from starting."
+    words += ": none of them keeps it from starting."
     if group.newest.dirty:
         words += " It was being written to when it stopped: md resyncs it after the start."
     if group.young:
         words += (
-            f" It is young, created {moment(group.newest.created_s)}: if the data are older, mdadm --create"
-            " was run over their array, and order, chunk and offset may be wrong."
+            f" It was created recently, {moment(group.newest.created_s)}: if the data are older, mdadm"
+            " --create was run over their array, and order, chunk and offset may be wrong."
         )
     return words
 
@@ -72,12 +72,12 @@ def _not_enough(group: MemberGroup) -> Iterator[Cause]:
     hope = ""
     if group.wanted:
         full = any(not group.medium(name).blank for name in group.lost)
-        unless = " unless one of the devices without superblock is it" if full else ""
+        unless = " unless it is one of the devices without superblock" if full else ""
         hope = f" Without {group.wanted}, it cannot be saved{unless}."
     yield Cause(
         code=CauseCode.NOT_ENOUGH,
-        text=f"Too few members for {group.newest.level} with {counted(group.disks, 'slot')}: {some}, also if"
-        f" outdated data count.{hope}",
+        text=f"Too few members for {group.newest.level} with {counted(group.disks, 'slot')}: {some}, even"
+        f" if outdated data count.{hope}",
         devices=tuple(whole),
     )
 
@@ -105,8 +105,8 @@ def _split(group: MemberGroup) -> Iterator[Cause]:
         yield Cause(
             code=CauseCode.SPLIT_BRAIN,
             text=f"Split brain: {one} and {other} each mark the other as failed. Both have run alone, and"
-            f" each may hold what the other lacks: {joined(both)}. mdadm would take the one with more events"
-            " without a word.",
+            f" each may hold what the other lacks: {joined(both)}. mdadm would silently take the"
+            " one with more events.",
             devices=(one, other),
         )
 
@@ -126,7 +126,7 @@ def _stale(group: MemberGroup) -> Iterator[Cause]:
         yield Cause(
             code=CauseCode.FAILED_TOGETHER,
             text=f"{names} dropped out {within}, which is more than {group.newest.level}"
-            " survives: a cable, a controller or the power is likelier than as many disks at once."
+            " survives: a cable, a controller or the power is likelier than that many disks at once."
             f" {_disks_say(group, [each.name for each in kicked])}",
             devices=tuple(each.name for each in kicked),
         )
@@ -137,7 +137,7 @@ def _stale(group: MemberGroup) -> Iterator[Cause]:
             code=CauseCode.TIMEOUT,
             text=f"{late[0]} {group.medium(late[0]).impatience}"
             + (f", and so with {joined(late[1:])}" if late[1:] else "")
-            + ": at a bad sector, md then loses a disk that is none the worse. Before anything is rebuilt,"
+            + ": at a bad sector, md then drops a disk that is otherwise fine. Before anything is rebuilt,"
             f" make them give up first: smartctl -l scterc,70,70 {disks}, or a command timeout of"
             f" {PATIENT_S} s.",
             devices=tuple(late),
@@ -160,8 +160,8 @@ def _one_behind(group: MemberGroup) -> Iterator[Cause]:
     if names and not group.halves:
         yield Cause(
             code=CauseCode.ONE_BEHIND,
-            text=f"{joined(names)} {'is' if len(names) == 1 else 'are'} one event behind, as a crash leaves"
-            " it: mdadm takes that for up to date. Check the array after the start.",
+            text=f"{joined(names)} {'is' if len(names) == 1 else 'are'} one event behind, as after a"
+            " crash: mdadm counts that as up to date. Check the array after the start.",
             devices=tuple(names),
         )
 
@@ -169,7 +169,7 @@ def _one_behind(group: MemberGroup) -> Iterator[Cause]:
 def _marked_words(group: MemberGroup, stale: StaleMember) -> str:
     if group.events_behind(stale.name) > MARGIN_EVENTS:
         return ""
-    return f" So few events would be passed over, but it {stale.why}."
+    return f" So few events would be ignored, but it {stale.why}."
 
 
 def _left_at_once(group: MemberGroup, left: Sequence[StaleMember]) -> list[StaleMember]:
@@ -199,7 +199,7 @@ def _disks_say(group: MemberGroup, names: Sequence[str]) -> str:
             said.append(f"SMART of {name}: {medium.link}: cable or controller")
         elif medium.smart:
             said.append(
-                f"SMART has nothing against {name}: a cable or a controller is likelier than the disk"
+                f"SMART finds nothing wrong with {name}: a cable or a controller is likelier than the disk"
             )
     unknown = [
         name
@@ -243,10 +243,10 @@ def _older_contents(group: MemberGroup) -> Iterator[Cause]:
     if made and group.young:
         yield Cause(
             code=CauseCode.RECREATED,
-            text=f"It was created {moment(created_s)} and hardly used since, and on {joined(sorted(made))}"
-            f" there is a file system made before, {moment(min(made.values()))}. Unless that is left from a"
-            " former use, mdadm --create was run over another array, and order, chunk and offset may be"
-            " wrong here.",
+            text=f"It was created {moment(created_s)} and hardly used since, but on {joined(sorted(made))}"
+            f" there is an older file system, {moment(min(made.values()))}. Unless that is left over from a"
+            " former use, mdadm --create was run over another array, and order, chunk and offset may be wrong"
+            " here.",
             devices=tuple(group.blocks),
         )
 
@@ -304,8 +304,8 @@ def _lost(group: MemberGroup) -> Iterator[Cause]:
         be = "is" if len(blank) == 1 else "are"
         yield Cause(
             code=CauseCode.BLANK,
-            text=f"{joined(blank)} {be} of the right size, but blank wherever it was looked at: nothing of"
-            " the array is there.",
+            text=f"{joined(blank)} {be} of the right size, but blank wherever they were read: they"
+            " hold nothing of the array.",
             devices=tuple(blank),
         )
 
@@ -322,7 +322,7 @@ def _partition_lost(group: MemberGroup) -> Iterator[Cause]:
 
 def _table_words(group: MemberGroup, name: str) -> str:
     if partitions_of(group.facts.survey.devices[name]):
-        return ", and none begins there: the partition table was written anew, with other starts"
+        return ", and none begins there: the partition table was rewritten, with other starts"
     return ": the partition table is lost"
 
 

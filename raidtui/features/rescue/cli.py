@@ -45,8 +45,9 @@ _OF_HOST = ("--root", "--demo")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what ``rescue`` takes."""
     parser.description = (
-        "Say why arrays do not start, and how they come back. Without a subcommand: raidtui rescue [--json]"
-        " [DEVICE...], which writes nothing. A device that is called like a subcommand is written with /dev/."
+        "Show why arrays do not start, and how to bring them back. Without a subcommand: raidtui rescue"
+        " [--json] [DEVICE...], which writes nothing. Write a device that has the name of a subcommand with"
+        " /dev/."
     )
     subcommands = parser.add_subparsers(dest="subcommand", metavar="SUBCOMMAND", required=True)
     for name, (words, add, _) in _SUBCOMMANDS.items():
@@ -104,8 +105,8 @@ def _plan(reader: HostReader, arguments: argparse.Namespace) -> int:
 def _add_copy(parser: argparse.ArgumentParser) -> None:
     """Add what ``rescue copy`` takes."""
     parser.description = (
-        "Copy a disk that gives read errors, with GNU ddrescue: first what can be read at once, then the"
-        " rest, sector by sector. The copy is a job; the same command continues one that was cut short."
+        "Copy a disk that gives read errors, with GNU ddrescue: first what can be read easily, then"
+        " the rest, sector by sector. The copy is a job; the same command continues one that was interrupted."
     )
     parser.add_argument("source", metavar="SOURCE", help="the device; it is only read")
     parser.add_argument(
@@ -154,8 +155,8 @@ def _copy(reader: HostReader, arguments: argparse.Namespace) -> int:
 def _add_clean(parser: argparse.ArgumentParser) -> None:
     """Add what ``rescue clean`` takes: nothing."""
     parser.description = (
-        "Take down all that trials have left: mounts, arrays, overlays, stores, rules of udev. The members"
-        " are writable again. A trial that runs is cancelled first."
+        "Take down everything that trials have left: mounts, arrays, overlays, stores, udev rules. The"
+        " members become writable again. A running trial is cancelled first."
     )
 
 
@@ -199,7 +200,7 @@ _Add = Callable[[argparse.ArgumentParser], None]
 _Run = Callable[[HostReader, argparse.Namespace], int]
 _SUBCOMMANDS: Mapping[str, tuple[str, _Add, _Run]] = {
     _DIAGNOSE: (
-        "read all superblocks, and say what happened and which ways back there are (default)",
+        "read all superblocks, and show what happened and how to recover (default)",
         cli_diagnose.add_arguments,
         cli_diagnose.run,
     ),
@@ -209,18 +210,18 @@ _SUBCOMMANDS: Mapping[str, tuple[str, _Add, _Run]] = {
         cli_search.run,
     ),
     "try": (
-        "try a way back with the members read-only, and judge it by what stands on the array",
+        "try a way back with the members read-only, and judge it by what is on the array",
         cli_try.add_arguments,
         cli_try.run,
     ),
-    "plan": ("print the plan of what a trial has rehearsed; nothing is changed", _add_plan, _plan),
+    "plan": ("print the plan that a trial has rehearsed; nothing is changed", _add_plan, _plan),
     "mismatches": (
-        "compare all members: which sectors do not match, who disagrees, what lies there",
+        "compare all members: which sectors differ, which member disagrees, what lies there",
         cli_mismatches.add_arguments,
         cli_mismatches.run,
     ),
     "copy": ("copy a disk that gives read errors, with GNU ddrescue", _add_copy, _copy),
-    "clean": ("take down all that trials have left", _add_clean, _clean),
+    "clean": ("take down everything that trials have left", _add_clean, _clean),
     "work": (
         "used by raidtui itself: work on a trial, a copy or a comparison in this process",
         _add_work,

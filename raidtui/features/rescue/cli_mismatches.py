@@ -41,10 +41,10 @@ _WIDTH = 80
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what ``rescue mismatches`` takes."""
     parser.description = (
-        "Compare all members of a running array: which sectors do not match, which member disagrees, and"
-        " which file, volume or free space lies there. Nothing is written, and nothing is repaired. The"
-        " array may be in use; what does not match is read three times. Ctrl-C ends it and shows what was"
-        " found."
+        "Compare all members of a running array: which sectors differ, which member disagrees, and which"
+        " file, volume or free space lies there. Nothing is written, and nothing is repaired. The"
+        " array may be in use; mismatches are read three times. Ctrl-C ends it and shows"
+        " what was found."
     )
     parser.add_argument("array", metavar="ARRAY")
     parser.add_argument(
@@ -54,13 +54,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--logged",
         action="store_true",
-        help="only where the kernel's log says so; it has a few of them, and only for raid4, raid5 and raid6",
+        help="only where the kernel's log reports mismatches; it has a few, and only for raid4, raid5 and"
+        " raid6",
     )
     parser.add_argument(
         "--limit",
         type=_sector,
         metavar="KIB",
-        help="read at most so much of each member in a second; default: the array's limit for a check",
+        help="read at most this much of each member per second; default: the array's limit for a check",
     )
     parser.add_argument("--json", action="store_true", help="as JSON (docs/rescue.md)")
 

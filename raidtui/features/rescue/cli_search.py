@@ -49,8 +49,8 @@ _LEVELS = (0, 1, 4, 5, 6, 10)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what ``rescue search`` takes."""
     parser.description = (
-        "Find out how an array was laid out over these devices, from what is on them. Superblocks are not"
-        " needed. Nothing is written. A blank disk or a spare may be among the devices."
+        "Find out how an array was laid out over these devices, from their contents. Superblocks are"
+        " not needed. Nothing is written. The devices may include a blank disk or a spare."
     )
     parser.add_argument("devices", nargs="+", metavar="DEVICE", help="devices, or images of them")
     parser.add_argument("--raid-devices", type=int, metavar="N", help="the number of slots, if it is known")
@@ -65,11 +65,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="a capture of this host from before: it is shown, and orders what fits alike",
+        help="an earlier capture of this host: it is shown, and orders equal fits",
     )
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the places that are read")
     parser.add_argument(
-        "--trial", action="store_true", help="check the best by the kernel, too; the devices stay read-only"
+        "--trial", action="store_true", help="also check the best with the kernel; the devices stay read-only"
     )
     parser.add_argument("--json", action="store_true", help="as JSON (docs/rescue.md)")
 
@@ -249,7 +249,7 @@ def result_lines(result: SearchResult) -> list[str]:
         lines += ["", *_candidate_lines(number, candidate)]
     more = result.alike - sum(candidate.best for candidate in result.candidates)
     if more > 0:
-        lines += ["", f"... and {more} more that fit alike."]
+        lines += ["", f"... and {more} more that fit equally."]
     if result.hints:
         lines += ["", "Written down, which proves nothing:"]
         for hint in result.hints:
@@ -272,7 +272,7 @@ def _candidate_lines(number: int, candidate: SearchCandidate) -> list[str]:
     order = f"order: {' '.join(geometry.order)}"
     lines += textwrap.wrap(order, _WIDTH, initial_indent="    ", subsequent_indent="      ")
     read = candidate.best or candidate.evidence.spared
-    said = f"{candidate.proof.check}: {candidate.proof.sure}" if read else "has less for it."
+    said = f"{candidate.proof.check}: {candidate.proof.sure}" if read else "has less evidence."
     doubts = candidate.evidence.doubts if candidate.best else ()
     for sentence in (said, *doubts, *candidate.notes):
         lines += textwrap.wrap(sentence, _WIDTH, initial_indent="    ", subsequent_indent="    ")

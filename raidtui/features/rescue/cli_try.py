@@ -60,16 +60,16 @@ _CONTINUE, _REVERT = "continue-reshape", "revert-reshape"
 _WITHOUT = "continue-reshape-without-backup"
 _CREATE = "rebuild-superblocks"
 _WAYS = {
-    _START: "as it is, by its superblocks",
+    _START: "unchanged, by its superblocks",
     _DEGRADED: "without the members that are missing (--run)",
     _NO_BITMAP: "without its damaged bitmap (--update=no-bitmap)",
     _ALTERNATE: "a RAID 0 of members of different size, as Linux 3.14 and newer write it",
     _ORIGINAL: "such a RAID 0, as older ones wrote it",
-    _HALF: "with one half of a mirror whose halves have run apart (--run)",
+    _HALF: "with one half of a mirror whose halves have diverged (--run)",
     _FORCE: "with members that are behind (--force)",
     _CONTINUE: "in the middle of a reshape, with its backup file where it has one",
-    _WITHOUT: "in the middle of a reshape of which the backup file is lost, or not needed",
-    _REVERT: "with that reshape turned round (--update=revert-reshape)",
+    _WITHOUT: "in the middle of a reshape whose backup file is lost, or not needed",
+    _REVERT: "with that reshape reverted (--update=revert-reshape)",
     _CREATE: "with new superblocks, as --geometry says",
 }
 
@@ -123,8 +123,8 @@ def _number(words: dict[str, str], key: str) -> int:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what ``rescue try`` takes."""
     parser.description = (
-        "Try a way back. The members are read-only as long as the trial lasts: what is written goes to"
-        " overlays. What stands on the array is checked, and all is taken down again."
+        "Try a way back. The members stay read-only during the trial: what is written goes to"
+        " overlays. What is on the array is checked, and everything is taken down again."
     )
     parser.add_argument(
         "way", choices=_WAYS, help="; ".join(f"{key}: {words}" for key, words in _WAYS.items())
@@ -147,10 +147,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--backup-file",
         default="",
         metavar="FILE",
-        help="of a reshape: the file that was given to mdadm --grow, which is only copied; for the other ways"
-        " with a reshape a new one",
+        help="of a reshape: the file that was given to mdadm --grow, which is only copied; for the other"
+        " ways with a reshape: a new file",
     )
-    parser.add_argument("--overlays", action="store_true", help="on overlays also where less would do")
+    parser.add_argument("--overlays", action="store_true", help="on overlays even where they are not needed")
     parser.add_argument("--store", default="", metavar="FOLDER", help="keep what the overlays take there")
     parser.add_argument("--store-size", type=int, metavar="MIB", help="the most that each overlay may take")
     parser.add_argument("--files", action="store_true", help="mount read-only and list the files")
@@ -161,7 +161,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--key-file",
         default="",
         metavar="FILE",
-        help="the key of what is encrypted (LUKS): all of the file, as cryptsetup --key-file reads it;"
+        help="the LUKS key: the whole file, as cryptsetup --key-file reads it;"
         " - asks for the passphrase, or reads it from the standard input, to the end of its line",
     )
     parser.add_argument(
@@ -169,7 +169,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="DEVICE",
-        help="an array that runs and holds another part of the same volume group: it is read, too",
+        help="a running array that holds another part of the same volume group: it is read, too",
     )
     parser.add_argument("--copy-to", default="", metavar="FOLDER", help="copy all files there")
     parser.add_argument("--hold", action="store_true", help="leave it mounted read-only until rescue clean")

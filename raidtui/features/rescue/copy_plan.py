@@ -88,7 +88,7 @@ def plan_copy(survey: Survey, request: CopyRequest) -> Plan | Refusal:
             RunTool(argv=("mkdir", "-p", folder), why="where the map file is"),
             RunTool(
                 argv=read("--no-scrape"),
-                why="copy what can be read at once; go around what cannot",
+                why="copy what can be read easily; skip what cannot",
                 needs=needs,
                 destroys=target is not None,
                 timeout_s=_LONGEST_S,
@@ -105,8 +105,8 @@ def plan_copy(survey: Survey, request: CopyRequest) -> Plan | Refusal:
         losses=losses,
         notes=(
             (
-                f"{request.source} is only read. The map file {request.map_path} has what could not be read;"
-                " the same command continues a copy that was cut short."
+                f"{request.source} is only read. The map file {request.map_path} records what could not"
+                " be read; the same command continues an interrupted copy."
             ),
         ),
         confirm=(target.disk.identity or name) if target is not None else "",
@@ -126,7 +126,7 @@ def _refuse_source(survey: Survey, request: CopyRequest, source: Device | None) 
     if not request.map_path:
         return Refusal(
             code=RefusalCode.UNKNOWN,
-            why="a disk has no serial number by which its map file could be found again",
+            why="a disk has no serial number to find its map file by",
             remedy="name the map file of this copy: --map FILE",
         )
     if request.other and request.map_there:
@@ -140,7 +140,7 @@ def _refuse_source(survey: Survey, request: CopyRequest, source: Device | None) 
         return Refusal(
             code=RefusalCode.IN_USE,
             why=f"{request.source} is in use: {source.disk.users}",
-            remedy="unmount it first: what is written meanwhile is not in the copy",
+            remedy="unmount it first: the copy misses what is written meanwhile",
         )
     return None
 
@@ -193,7 +193,7 @@ def _refuse_target(survey: Survey, source: Device, name: str, target: Device | N
     if target is None:
         return survey.no_device(name)
     if target.disk.disk == source.disk.disk:
-        return Refusal(code=RefusalCode.INVALID, why=f"{name} is on the disk that is copied")
+        return Refusal(code=RefusalCode.INVALID, why=f"{name} is on the disk to be copied")
     if refusal := refuse_device(target, survey):
         return refusal
     if (target.disk.size_bytes or 0) < (source.disk.size_bytes or 0):

@@ -55,20 +55,21 @@ def _kind_of(name: str, facts: RescueFacts) -> str:
 def _unread_container(kind: str, names: list[str], facts: RescueFacts) -> RescueArray:
     """Return a container that mdadm does not read, such as Intel's of disks without serial numbers.
 
-    Its disks are no raw ones: neither a search nor other superblocks are for them.
+    Its disks are not raw ones: neither a search nor other superblocks are for them.
     """
     words = EXTERNAL[kind]
     own = " IMSM_DEVNAME_AS_SERIAL=1" if kind == "imsm" else ""
     read = f"IMSM_NO_PLATFORM=1{own} mdadm --examine" if kind == "imsm" else "mdadm --examine"
     why = (
-        "mdadm knows their disks by serial numbers, which these do not tell, or by the controller's firmware"
+        "mdadm knows their disks by serial numbers, which these do not report, or by the controller's"
+        " firmware"
         if kind == "imsm"
-        else "mdadm says no more of them"
+        else "mdadm says no more about them"
     )
     text = (
         f"{joined(names)} {'is a member' if len(names) == 1 else 'are members'} of a container of {words}"
-        f" metadata, as udev has found, which mdadm does not read here: {why}. What is in them is not raw:"
-        " mdadm --create is not for them."
+        f" metadata, as udev has found, which mdadm does not read here: {why}. Their contents are not raw:"
+        " do not use mdadm --create on them."
     )
     by_hand = (
         f"mdadm does not read their metadata here; by hand: {read} {' '.join(f'/dev/{n}' for n in names)}"
@@ -179,8 +180,8 @@ def _without_superblocks(groups: tuple[MemberGroup, ...], facts: RescueFacts) ->
     found = [_loose_array(full, blank, _loose_causes(full, blank), facts)] if full or blank else []
     if disks := [name for name in _disks_of(full, facts) if name not in taken]:
         text = (
-            f"{joined(disks)} have partitions in which nothing is known. If the whole disks were members,"
-            " their superblocks were overwritten as they were partitioned."
+            f"{joined(disks)} have partitions without known contents. If the"
+            " whole disks were members, partitioning overwrote their superblocks."
         )
         cause = Cause(code=CauseCode.OVERWRITTEN, text=text, devices=tuple(disks))
         found.append(_loose_array(disks, [], [cause], facts))
@@ -219,7 +220,7 @@ def _loose_causes(full: list[str], blank: list[str]) -> list[Cause]:
         )
         causes.append(Cause(code=CauseCode.SUPERBLOCK_LOST, text=text, devices=tuple(full)))
     if blank:
-        text = f"{joined(blank)}: blank wherever it was looked at; there is nothing to save."
+        text = f"{joined(blank)}: blank wherever it was read; there is nothing to save."
         causes.append(Cause(code=CauseCode.BLANK, text=text, devices=tuple(blank)))
     return causes
 
@@ -233,7 +234,7 @@ def _loose_ways(full: list[str], facts: RescueFacts) -> list[WayBack]:
         ways.append(
             WayBack(
                 code=WayCode.COPY,
-                text=f"Copy {joined(failing)} with ddrescue before anything else, and go on with the copy.",
+                text=f"Copy {joined(failing)} with ddrescue first, and continue with the copy.",
                 writes="another disk or a file; nothing on the members",
                 devices=failing,
             )

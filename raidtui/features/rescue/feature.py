@@ -43,7 +43,9 @@ def _capture(reader: HostReader) -> CapturedPart:
 FEATURE = Feature(
     name="rescue",
     commands=(
-        Subcommand(name="rescue", help="say why arrays do not start, and how they come back", module=_rescue),
+        Subcommand(
+            name="rescue", help="show why arrays do not start, and how to bring them back", module=_rescue
+        ),
     ),
     flows={"assemble": _guide, "mismatches": _mismatches},
     capture=_capture,

@@ -181,7 +181,7 @@ class MemberGroup(Struct, frozen=True, kw_only=True):
 
     @property
     def former(self) -> tuple[str, ...]:
-        """Spares that may have been members: data stay where a superblock alone is written anew."""
+        """Spares that may have been members: data stay where a superblock alone is rewritten."""
         if not self.absent:
             return ()
         return tuple(
@@ -361,5 +361,7 @@ def _data_words(group: MemberGroup, name: str) -> str:
         and (block.cleared_events is None or block.cleared_events <= events)
     ]
     if not known:
-        return "how much was written since then is not known: no bitmap says it, and events do not count data"
-    return f"at most {binary_size(max(known))} of each member were written since then (bitmap)"
+        return (
+            "how much was written since then is not known: no bitmap records it, and events do not count data"
+        )
+    return f"at most {binary_size(max(known))} of each member was written since then (bitmap)"

@@ -1,6 +1,6 @@
 """What is written down of former arrays: black boxes of raidtui's jobs, mdadm.conf and its backups.
 
-Hints order what fits alike, and are shown. They prove nothing: disks change places, and arrays are made anew.
+Hints order what fits alike, and are shown. They prove nothing: disks change places, and arrays are remade.
 """
 
 from __future__ import annotations

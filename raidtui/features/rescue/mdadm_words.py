@@ -140,7 +140,7 @@ def dirty_steps(made: Assembly | Recreation, start: Step) -> tuple[Step, ...]:
     """
     if isinstance(made, Recreation) or not made.dirty:
         return (start,)
-    off = Write(path=DIRTY, text="0", why="no other array is started so")
+    off = Write(path=DIRTY, text="0", why="no other array is started this way")
     on = Write(path=DIRTY, text="1", why="the kernel starts it although its parity may not fit", undo=(off,))
     return on, start, off
 

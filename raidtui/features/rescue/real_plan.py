@@ -28,8 +28,8 @@ from raidtui.plans.target import needs_root, refuse_name, refuse_taken
 from raidtui.view.units import SECTOR_BYTES, binary_size, counted, joined
 
 _MOVES = (
-    "The reshape continues at once, also though the array is not mounted: data of all members are moved, and"
-    " that cannot be undone."
+    "The reshape continues at once, even if the array is not mounted: data of all members are"
+    " moved, which cannot be undone."
 )
 
 
@@ -119,8 +119,8 @@ def plan_real(
         harm=Harm.DESTROYS,
         warning=_MOVES
         if moves
-        else f"Superblocks are written. What was there is saved in {saved.folder}, and rolling back"
-        " restores it byte for byte. Once the array was written to, that is refused.",
+        else f"Superblocks are written. The old ones are saved in {saved.folder}, and rolling back restores"
+        " them byte for byte. Once the array has been written to, rolling back is refused.",
         notes=(*_notes(survey, trial, outcome), saved.note),
         grounds=(*_grounds(trial, outcome, job), _main_step(steps, start)),
         confirm=label,
@@ -134,10 +134,10 @@ def plan_real(
 def _refuse_unproven(trial: TrialRecord, outcome: TrialOutcome | None, job: str) -> Refusal | None:
     """Nothing is written to members before the same command has been tried on overlays and was judged."""
     if outcome is None or outcome.void or outcome.proof.check is CheckResult.NOT_TRIED:
-        why = outcome.void if outcome is not None else "it has not come to its end"
+        why = outcome.void if outcome is not None else "it has not ended"
         return Refusal(
             code=RefusalCode.UNKNOWN,
-            why=f"the trial {job} says nothing{f': {why}' if why else ''}",
+            why=f"the trial {job} shows nothing{f': {why}' if why else ''}",
             remedy="try again: raidtui rescue try",
         )
     if outcome.proof.check is CheckResult.NOT_POSSIBLE:
@@ -153,17 +153,17 @@ def _refuse_unproven(trial: TrialRecord, outcome: TrialOutcome | None, job: str)
         own = "IMSM_NO_PLATFORM=1 " if made.external == "imsm" else ""
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
-            why="mdadm and mdmon write a container's metadata, and mark disks that are not there as failed:"
-            " raidtui could not take that back",
+            why="mdadm and mdmon write a container's metadata, and mark absent disks as"
+            " failed: raidtui could not undo that",
             remedy=f"by hand: {own}mdadm --assemble /dev/md/box {paths}, then {own}mdadm --incremental{run}"
             " /dev/md/box",
         )
     if isinstance(made, Assembly) and made.backup and outcome.proof.check is not CheckResult.CLEAN:
         return Refusal(
             code=RefusalCode.WRONG_STATE,
-            why=f"the reshape would continue at once, and trial {job} has not shown that the data are whole:"
+            why=f"the reshape would continue at once, and trial {job} has not shown that the data are intact:"
             f" {outcome.proof.sure}",
-            remedy="try another way; what is moved cannot be moved back",
+            remedy="try another way; moved data cannot be moved back",
         )
     if isinstance(made, Recreation):
         if trial.request.method is not TrialMethod.OVERLAYS:
@@ -176,7 +176,7 @@ def _refuse_unproven(trial: TrialRecord, outcome: TrialOutcome | None, job: str)
             return Refusal(
                 code=RefusalCode.WRONG_STATE,
                 why=f"the geometry of trial {job} is not proven: {outcome.proof.sure}",
-                remedy="superblocks are made again only for a geometry with a clean check",
+                remedy="superblocks are rewritten only for a geometry with a clean check",
             )
     return None
 
@@ -199,7 +199,7 @@ def _refuse_members(survey: Survey, names: Sequence[str], outcome: TrialOutcome)
         if device.digest is None or device.digest != outcome.digests.get(name):
             return Refusal(
                 code=RefusalCode.WRONG_STATE,
-                why=f"{name} does not read as when it was tried",
+                why=f"{name} does not read as it did in the trial",
                 remedy="try again: raidtui rescue try",
             )
     return None
@@ -247,18 +247,18 @@ def _backup_steps(made: Assembly | Recreation, folder: str) -> tuple[Step, ...]:
 
 def _why(made: Assembly | Recreation) -> str:
     if isinstance(made, Recreation):
-        return "new superblocks around the data, which stay; read-only, as it was tried"
+        return "new superblocks around the data, which stay; read-only, as in the trial"
     if made.backup:
         return "mdadm starts it, and the reshape continues at once"
     if made.update == "no-bitmap":
-        return "without its bitmap; read-only, as it was tried"
+        return "without its bitmap; read-only, as in the trial"
     if made.update.startswith("layout-"):
-        return "its superblocks say the layout from now on; read-only, as it was tried"
+        return "its superblocks record the layout from now on; read-only, as in the trial"
     if made.update:
-        return "the reshape waits until the array is writable; read-only, as it was tried"
+        return "the reshape waits until the array is writable; read-only, as in the trial"
     if made.force:
-        return "the members that are behind count as up to date; read-only, as it was tried"
-    return "start it by its superblocks; read-only, as it was tried"
+        return "the outdated members count as up to date; read-only, as in the trial"
+    return "start it by its superblocks; read-only, as in the trial"
 
 
 class _Hold(Struct, frozen=True, kw_only=True):
@@ -278,7 +278,7 @@ def _hold(ident: str) -> _Hold:
         begin=(
             RunTool(
                 argv=("mkdir", "-p", "/run/udev/rules.d"),
-                why="the folder of rules that are gone after a boot",
+                why="the folder of rules that do not survive a boot",
             ),
             PutFile(path=path, content=text, why=write.why, undo=(settle, remove, *forgotten)),
             *begun,
@@ -288,8 +288,8 @@ def _hold(ident: str) -> _Hold:
 
 
 _AFTER = (
-    "Afterwards: mount it read-only, copy what cannot be replaced, and compare the contents of files with a"
-    " backup or their sums. Only then let anything write to it, or rebuild it."
+    "Afterwards: mount it read-only, copy what cannot be replaced, and compare file contents with a backup"
+    " or their checksums. Only then let anything write to it, or rebuild it."
 )
 
 
@@ -304,14 +304,14 @@ def _notes(survey: Survey, trial: TrialRecord, outcome: TrialOutcome) -> tuple[s
         notes.append(words)
     if made.invalid_backup:
         notes.append(
-            "A clean check is about metadata: what was being moved when the reshape was cut may be damaged in"
-            " the contents of files, and only their sums show that (--hashes)."
+            "A clean check covers metadata only: what was being moved when the reshape was interrupted"
+            " may be damaged inside files, and only their checksums show that (--hashes)."
         )
     if find_replaying(survey, made.devices):
         most = binary_size(max(outcome.store_sectors.values(), default=0) * SECTOR_BYTES)
         notes.append(
-            "md replays its log as it starts it, also read-only: in the trial, at most"
-            f" {most} were written to a member. That is not undone."
+            "md replays its log when it starts the array, even read-only: in the"
+            f" trial, at most {most} was written to a member. That is not undone."
         )
     return (*notes, _AFTER)
 
@@ -328,7 +328,7 @@ def _grounds(trial: TrialRecord, outcome: TrialOutcome, job: str) -> tuple[str, 
 
 def _main_step(steps: tuple[Step, ...], start: Step) -> str:
     """Return which of the steps is the command that was tried."""
-    others = " The others save what it overwrites, and hold the members meanwhile." if start.undo[1:] else ""
+    others = " The others save what it overwrites, and hold the members until then." if start.undo[1:] else ""
     return f"Step {steps.index(start) + 1} is the command that was tried: {start.command}.{others}"
 
 
@@ -354,9 +354,7 @@ def _gaps(survey: Survey, made: Assembly) -> list[str]:
                 words = f"{name} has as many events"
             notes.append(f"{words}; it is left out.")
         elif gap:
-            lost = (
-                "what was written in that time and lies on it may be lost" if made.force else "mdadm decides"
-            )
+            lost = "data written to it in that time may be lost" if made.force else "mdadm decides"
             notes.append(f"{words}: {lost}.")
     return notes
 

@@ -314,7 +314,7 @@ def judge_array(array: RescueArray) -> RescueVerdict:
         return RescueVerdict(code=VerdictCode.NOTHING, text="There is nothing to save.")
     possible = {way.code for way in array.ways if way.possible}
     if WayCode.START in possible and array.needs is Need.NONE:
-        return RescueVerdict(code=VerdictCode.STARTS, text="It starts as it is.")
+        return RescueVerdict(code=VerdictCode.STARTS, text="It can start now.")
     if possible & _STARTS:
         first = next(way.code for way in array.ways if way.possible and way.code in _STARTS)
         text = f"It can be started ({first}): try that first."
@@ -323,27 +323,27 @@ def judge_array(array: RescueArray) -> RescueVerdict:
         names = dict.fromkeys(
             name for way in array.ways if way.possible and way.code in _MENDS for name in way.devices
         )
-        text = f"{joined(tuple(names))} must be made whole first: then look again."
+        text = f"{joined(tuple(names))} must be repaired first: then look again."
         return RescueVerdict(code=VerdictCode.MEND_FIRST, text=text)
     if WayCode.SEARCH in possible:
         left = any(member.superblock is not None for member in array.members)
-        doubt = "no superblock says how the data lie"
+        doubt = "no superblock records the data layout"
         if left:
-            doubt = "what its superblocks say is in doubt"
+            doubt = "its superblocks are in doubt"
             if not {each.code for each in array.causes} & _DOUBTS:
-                doubt = "too many members have no superblock, or one that says that they are spares"
+                doubt = "too many members have no superblock, or one that calls them spares"
         text = f"Only a search can show whether it can be saved: {doubt}."
         return RescueVerdict(code=VerdictCode.SEARCH, text=text)
     if CauseCode.NOT_ENOUGH not in {each.code for each in array.causes}:
         text = (
-            "Not known whether it can be saved: there are devices enough that may hold its data, but no"
-            " way is known that starts it as it is."
+            "Not known whether it can be saved: enough devices may hold its data, but"
+            " there is no known way to start it now."
         )
         return RescueVerdict(code=VerdictCode.NOT_KNOWN, text=text)
     if array.silent:
-        text = f"Not known whether it can be saved: it is not known what is on {joined(array.silent)}."
+        text = f"Not known whether it can be saved: the contents of {joined(array.silent)} are not known."
         return RescueVerdict(code=VerdictCode.NOT_KNOWN, text=text)
-    text = "Lost with what is here: fewer devices than it needs hold its data, all that may counted."
+    text = "Lost with what is here: fewer devices than it needs hold its data, counting all that may."
     return RescueVerdict(
-        code=VerdictCode.LOST, text=f"{text} It takes what was not found." if array.missing else text
+        code=VerdictCode.LOST, text=f"{text} It needs what was not found." if array.missing else text
     )

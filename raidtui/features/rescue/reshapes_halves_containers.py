@@ -41,23 +41,23 @@ def whole_members(group: MemberGroup, *, rebuilding: bool = True) -> tuple[str, 
 def journal_refusal(group: MemberGroup) -> str:
     """Return that a lost journal keeps it from starting; "" where none does."""
     lost = (group.newest.features or 0) & 0x200 and not group.journal
-    return "mdadm does not start it without its journal, unless by force" if lost else ""
+    return "mdadm does not start it without its journal, except by force" if lost else ""
 
 
 def reshape_ways(group: MemberGroup) -> Iterator[WayBack]:
-    """Yield to go on with it, without its backup file, and to revert it; nothing without a reshape."""
+    """Yield to continue with it, without its backup file, and to revert it; nothing without a reshape."""
     reshape = group.newest.reshape
     if reshape is None:
         return
     names = whole_members(group)
     short = group.standing.enough is False
-    why = blocked(group) or ("too few members are whole" if short else "")
+    why = blocked(group) or ("too few members are intact" if short else "")
     needs = needs_backup(group.newest)
     file, filed = group.backup if needs else None, ""
     if needs and file is None:
         filed = "its backup file was not found: raidtui rescue try continue-reshape --backup-file FILE"
     elif file is not None and not is_needed(file, reshape.position_kib):
-        filed = f"{file.path} is not needed any more, and mdadm refuses it: continue without it"
+        filed = f"{file.path} is no longer needed, and mdadm refuses it: continue without it"
     yield WayBack(
         code=WayCode.CONTINUE,
         text=f"Continue the reshape with {joined(names)}"
@@ -69,12 +69,12 @@ def reshape_ways(group: MemberGroup) -> Iterator[WayBack]:
         backup=file.path if file is not None else "",
     )
     if needs:
-        early = "" if reshape.in_place else "md refuses to go on from so early a place: revert it instead"
+        early = "" if reshape.in_place else "md refuses to continue from so early a place: revert it instead"
         yield WayBack(
             code=WayCode.CONTINUE_WITHOUT,
             text="Continue the reshape without its backup file (--invalid-backup, with a new file that"
-            " exists), on overlays first. Where no more was moved than is recorded, that loses nothing, and"
-            " mdadm does not take even the right file.",
+            " exists), on overlays first. If no more was moved than is recorded, that loses nothing,"
+            " and mdadm does not accept even the right file.",
             writes="the data of all members, moved to their new places",
             why_not=why or early,
             forgives="what was moved beyond the recorded place: up to 10 s of the reshape",
@@ -84,9 +84,9 @@ def reshape_ways(group: MemberGroup) -> Iterator[WayBack]:
     misaligned, fresh = _unaligned(group), new_backup(group.uuid)
     yield WayBack(
         code=WayCode.REVERT,
-        text="Revert the reshape (--update=revert-reshape): what was moved is moved back. On overlays"
-        " first: the command writes also where it fails."
-        + (f" It needs a backup file, a new one: --backup-file={fresh}." if needs else ""),
+        text="Revert the reshape (--update=revert-reshape): what was moved is moved back."
+        " On overlays first: the command writes even if it fails."
+        + (f" It needs a new backup file: --backup-file={fresh}." if needs else ""),
         writes="superblocks at once, then the data of all members",
         why_not=why or misaligned,
         devices=names,
@@ -121,12 +121,12 @@ def take_halves(group: MemberGroup) -> Iterator[WayBack]:
     """Yield the ways that take one half."""
     for kept in dict.fromkeys(name for pair in group.halves for name in pair):
         others = [name for pair in group.halves if kept in pair for name in pair if name != kept]
-        left, is_kept = joined(others), "are kept as they are" if len(others) > 1 else "is kept as it is"
+        left, is_kept = joined(others), "are kept unchanged" if len(others) > 1 else "is kept unchanged"
         yield WayBack(
             code=WayCode.TAKE_HALF,
-            text=f"Take the half of {kept} (event {group.blocks[kept].events}): start it alone with --run,"
-            f" after each was looked at read-only. {left} {is_kept} until all files there are safe, and added"
-            " anew then.",
+            text=f"Take the half of {kept} (event {group.blocks[kept].events}): start it alone"
+            f" with --run, after looking at each read-only. {left} {is_kept} until all files there are safe;"
+            " then add it again.",
             writes=f"the superblock of {kept}; later all of {left}",
             forgives=f"what was written to {left} alone",
             devices=(kept,),
@@ -135,11 +135,11 @@ def take_halves(group: MemberGroup) -> Iterator[WayBack]:
 
 def halves_refusal(group: MemberGroup) -> str:
     """Return why it is not started as it is; "" where its halves agree."""
-    return "its halves disagree: choose one, or mdadm chooses" if group.halves else ""
+    return "its halves disagree: choose one, or mdadm will" if group.halves else ""
 
 
 def find_container(devices: Sequence[str], blocks: Iterable[Superblock], *, run: bool) -> Assembly | None:
-    """Return how a container and its volumes are started; None where these are no disks of one.
+    """Return how a container and its volumes are started; None where these are not disks of one.
 
     Args:
         devices: kernel names of its disks.
@@ -166,19 +166,19 @@ def container_ways(group: MemberGroup) -> Iterator[WayBack]:
     yield WayBack(
         code=WayCode.START,
         text=f"Assemble the container of {joined(names)}, and start its volumes with mdadm --incremental, by"
-        " hand. A trial starts them read-only, and shows what stands on them.",
+        " hand. A trial starts them read-only, and shows what is on them.",
         writes="the metadata of the container",
-        why_not=f"{counted(lack, 'disk')} of it {'was' if lack == 1 else 'were'} not found" if lack else "",
+        why_not=f"{counted(lack, 'disk')} {'was' if lack == 1 else 'were'} not found" if lack else "",
         devices=names,
     )
     if lack:
         kept = [each.level for each in group.newest.volumes if not _is_lost(each.level, group.disks, lack)]
         yield WayBack(
             code=WayCode.DEGRADED,
-            text=f"Assemble the container of {joined(names)}, and start degraded what has redundancy with"
-            " mdadm --incremental --run, by hand. A trial starts it read-only, and shows what stands on it.",
+            text=f"Assemble the container of {joined(names)}, and start what has redundancy degraded with"
+            " mdadm --incremental --run, by hand. A trial starts it read-only, and shows what is on it.",
             writes="the metadata of the container: the disks that were not found are marked as failed",
-            why_not="" if kept else "too many of its disks were not found for any of its volumes",
+            why_not="" if kept else "too many of its disks are missing for any of its volumes",
             devices=names,
         )
 

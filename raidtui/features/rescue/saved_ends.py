@@ -90,7 +90,7 @@ def saved_ends(
     if edge != EDGE_BYTES:
         note += f" {binary_size(EDGE_BYTES)} of each end are saved where {binary_size(2 * most)} are free."
     if room.in_memory:
-        note += " That is memory: after a boot it is gone, and nothing can be restored."
+        note += " That folder is in memory: a reboot clears it, and then nothing can be restored."
     folder = f"{room.folder.rstrip('/')}/{ident}"
     counts = {device.disk.name: _unwritten(made, device, devices) for device in devices}
     saved = [

@@ -71,9 +71,9 @@ def read_rescue(reader: HostReader, names: Collection[str] = ()) -> RescueReport
     """
     facts = read_facts(reader, names)
     if facts is None:
-        return RescueReport(arrays=(), why="superblocks can be read by root alone")
+        return RescueReport(arrays=(), why="only root can read superblocks")
     survey = facts.survey
-    why = "superblocks are needed, and there is no block device: /proc/mdstat alone does not have them"
+    why = "superblocks are needed, but there is no block device: /proc/mdstat does not have them"
     return RescueReport(
         why="" if reader.names(BLOCK) or names else why,
         arrays=diagnose(facts),

@@ -32,7 +32,7 @@ from raidtui.watch.reading_thread import ReadingEndedError, ReadingThread
 _KEPT_BLOCKS = 2048
 _LARGEST_KEPT = 16 << 10
 _SEED = 1
-_BLIND = "Nothing is left to compare the members with: one that is outdated would not show."
+_BLIND = "There is nothing to compare the members with: an outdated one would not show."
 
 
 class OpenMember:

@@ -74,7 +74,7 @@ class TrialWish(Struct, frozen=True, kw_only=True):
         store: the folder for what the overlays take; "" where nothing is stored.
         files: whether it is mounted read-only and its files are listed.
         hold: whether it stays mounted until it is taken down.
-        verify: whether the members are read as a whole before and after, and compared.
+        verify: whether the members are read in full before and after, and compared.
         passphrase: of what is encrypted; "" for none. It is kept nowhere else.
         evidence: what was seen of what is tried.
     """
@@ -102,8 +102,8 @@ class KnownTrial(Struct, frozen=True, kw_only=True):
         title: what it is called.
         runs: whether it has not ended.
         trouble: what went wrong when it was taken down, a clause; "" for nothing.
-        left: whether parts of it are still in place after its end: held, or cut short.
-        outcome: what came of it; None where it has not come to its end.
+        left: whether parts of it are still in place after its end: held, or interrupted.
+        outcome: what came of it; None where it has not ended.
     """
 
     job_id: str
@@ -139,7 +139,7 @@ def store_room(folder: str, need_bytes: int) -> tuple[str, int] | str:
     """
     folder = folder.strip()
     if not folder.startswith("/"):
-        return "a folder is given by its whole path"
+        return "give the folder's full path"
     folder = os.path.realpath(folder)
     free = free_bytes(folder)
     if free is None:
@@ -237,7 +237,7 @@ def plan_of_trial(survey: Survey, trial: KnownTrial, folder: str = "") -> Plan |
     """
     folder = folder.strip()
     if folder and not folder.startswith("/"):
-        why = f"{folder}: a folder is given by its whole path"
+        why = f"{folder}: give the folder's full path"
         return Refusal(code=RefusalCode.INVALID, why=why, remedy="name another one: e")
     folder = os.path.normpath(folder) if folder else ""
     return plan_real(survey, trial.record, trial.outcome, saving_room(folder), job=trial.job_id)

@@ -56,23 +56,23 @@ def _rebuilds(group: MemberGroup) -> Iterator[Cause]:
         yield Cause(
             code=CauseCode.RECOVERY_CUT,
             text=f"{each.name} (slot {each.slot}) was being rebuilt, and {done}{of} were done"
-            f" {moment(block.updated_s)}: beyond that, it does not hold the array's data.",
+            f" {moment(block.updated_s)}: beyond that, it has none of the array's data.",
             devices=(each.name,),
         )
     for name, block in group.blocks.items():
         if block.role is MemberRole.SPARE and (source := _lost_source(group, block)):
             yield Cause(
                 code=CauseCode.RECOVERY_CUT,
-                text=f"{name} was being rebuilt when {source} failed: it is a spare again, and holds only a"
-                " part of the array's data, of which nothing says how much. Its data do not count.",
+                text=f"{name} was being rebuilt when {source} failed: it is a spare again,"
+                " and holds an unknown part of the array's data. Its data do not count.",
                 devices=(name,),
             )
         if block.role is MemberRole.REPLACEMENT:
             done = binary_size((block.recovery_sectors or 0) * SECTOR_BYTES)
             yield Cause(
                 code=CauseCode.RECOVERY_CUT,
-                text=f"{name} was being made the replacement of slot {block.replaces}, and {done} were"
-                " copied.",
+                text=f"{name} was becoming the replacement for slot {block.replaces}, and"
+                f" {done} were copied.",
                 devices=(name,),
             )
 
@@ -81,8 +81,8 @@ def _rebuilds(group: MemberGroup) -> Iterator[Cause]:
     if gone := [slot for slot, role in enumerate(roles) if role == "R" and slot not in there]:
         yield Cause(
             code=CauseCode.RECOVERY_CUT,
-            text=f"A replacement of slot {slots_words(gone)} was being made, and was not found: mdadm waits"
-            " for it, and no data are on it alone.",
+            text=f"A replacement for slot {slots_words(gone)} was being made, and was not found: mdadm waits"
+            " for it, but it alone holds no data.",
         )
 
 
@@ -109,16 +109,16 @@ def _reshape(group: MemberGroup) -> Iterator[Cause]:
             moves = "the data offset stays, but the first stripes, which needed a backup, lie behind it"
         elif reshape.delta_disks > 0:
             moves = (
-                "the data offset stays, and the place lies in the first stripes, which are moved onto"
-                f" themselves: it does not go on without a backup file; {_backup_words(group)}"
+                "the data offset stays, and the place lies in the first stripes, which are"
+                f" moved onto themselves: it does not continue without a backup file; {_backup_words(group)}"
             )
     back = ", backwards" if reshape.backwards else ""
     waiting = waiting_words(place_of(newest))
     yield Cause(
         code=CauseCode.RESHAPE_CUT,
-        text=f"A reshape {joined(changes) or 'of an unknown kind'} was cut at"
+        text=f"A reshape {joined(changes) or 'of an unknown kind'} was interrupted at"
         f" {binary_size(reshape.position_kib << 10)} of the array{back}; {moves}. Before and after that"
-        " place, the data lie differently: nothing but a reshape makes them one again."
+        " place, the data lie differently: only a reshape joins them again."
         + (f" {waiting}" if waiting else ""),
         devices=tuple(group.blocks),
     )
@@ -128,13 +128,13 @@ def _backup_words(group: MemberGroup) -> str:
     """Return what is known of the backup file of a reshape in place, a clause."""
     reshape, backup = group.newest.reshape, group.backup
     behind = (
-        "as md records the place every 10 s only, more may have been moved, and only a trial shows what is"
-        " whole"
+        "as md records the place only every 10 s, more may have been moved, and only a trial shows"
+        " what is intact"
     )
     if reshape is None or backup is None:
-        return f"the file that was given to mdadm --grow was not found where it was looked for; {behind}"
+        return f"the file that was given to mdadm --grow was not found in the usual places; {behind}"
     if not is_needed(backup, reshape.position_kib):
-        return f"all that {backup.path} holds lies before that place, so it is not needed; {behind}"
+        return f"everything that {backup.path} holds lies before that place, so it is not needed; {behind}"
     held = joined(
         [
             f"{binary_size(start * SECTOR_BYTES)} to {binary_size(end * SECTOR_BYTES)}"
@@ -149,8 +149,8 @@ def _dirty(group: MemberGroup) -> Iterator[Cause]:
         yield Cause(
             code=CauseCode.DIRTY_DEGRADED,
             text=f"It was being written to when it stopped {moment(group.newest.updated_s)}, with members"
-            " missing: parity may not fit in the stripes that were being written, and the kernel does not"
-            " start it so.",
+            " missing: parity may not fit in the stripes that were being written, and the kernel does"
+            " not start it like that.",
             devices=tuple(sorted(group.standing.whole.values())),
         )
 
@@ -161,8 +161,8 @@ def _journal(group: MemberGroup) -> Iterator[Cause]:
         if group.journal or not (group.newest.features or 0) & _JOURNAL:
             yield Cause(
                 code=CauseCode.REPLAYED,
-                text=f"md replays its {log} as it starts it, also read-only and onto members that are set"
-                " read-only: nothing but overlays keeps them as they are. A trial shows how much that is.",
+                text=f"md replays its {log} when it starts it, even read-only and"
+                " onto read-only members: only overlays keep them unchanged. A trial shows how much that is.",
             )
     if not (group.newest.features or 0) & _JOURNAL:
         return
@@ -171,7 +171,7 @@ def _journal(group: MemberGroup) -> Iterator[Cause]:
         what = f"Its write journal ({group.journal}) is outdated" if stale else "Its write journal is missing"
         yield Cause(
             code=CauseCode.JOURNAL_LOST,
-            text=f"{what}: writes that had not left it are lost, and parity may not fit there.",
+            text=f"{what}: writes that it alone held are lost, and parity may not fit there.",
             devices=(group.journal,) if group.journal else (),
         )
 
@@ -181,8 +181,8 @@ def _layout(group: MemberGroup) -> Iterator[Cause]:
         yield Cause(
             code=CauseCode.RAID0_LAYOUT,
             text="RAID 0 of members of different size, and its layout is not recorded: Linux 5.4 and newer do"
-            " not start it until the layout is given. What Linux 3.14 and newer wrote is alternate,"
-            " what older ones wrote original. Until that is written, raid0.default_layout=2 or =1 on the"
+            " not start it until the layout is given. Linux 3.14 and newer wrote"
+            " alternate, older kernels original. Until that is recorded, raid0.default_layout=2 or =1 on the"
             " kernel's command line starts it.",
             devices=tuple(group.usable),
         )
@@ -225,8 +225,8 @@ def _spare_words(group: MemberGroup, spares: list[str]) -> str:
     its = "Its data do" if len(spares) == 1 else "Their data do"
     if group.standing.latest.role is MemberRole.SPARE and group.forced is not None:
         return (
-            f"{are} no slot, and newer than all members: so is a disk that was being rebuilt as they dropped"
-            f" out. {its} not count."
+            f"{are} no slot, and newer than all members, like a disk that was being rebuilt when"
+            f" they dropped out. {its} not count."
         )
     if group.standing.enough or group.forced is not None or not group.enough_with_lost:
         return f"{are} no slot: never used, or overwritten by mdadm --add. {its} not count."
@@ -234,12 +234,12 @@ def _spare_words(group: MemberGroup, spares: list[str]) -> str:
     many = (
         "as many as slots are absent"
         if len(spares) == len(group.absent)
-        else f"{len(group.absent)} slots are absent"
+        else f"{counted(len(group.absent), 'slot')} {'is' if len(group.absent) == 1 else 'are'} absent"
     )
     return (
         f"{are} no slot, but {many}, and their event counts are within {gap} of the newest: they may be"
-        " former members of which the role alone was rewritten, by mdadm --add or as a bridge or enclosure"
-        f" came back.{_number_words(group, spares)} Their data decide it: search for them. Never try mdadm"
+        " former members whose role alone was rewritten, by mdadm --add or when a bridge or enclosure came"
+        f" back.{_number_words(group, spares)} Their data decide it: search for them. Never try mdadm"
         " --create by hand."
     )
 
@@ -252,8 +252,8 @@ def _number_words(group: MemberGroup, spares: list[str]) -> str:
     if not early:
         return ""
     return (
-        f" /proc/mdstat numbers {joined(early)}, below {group.disks}, as members from the creation on are:"
-        " a device that is added later gets a further number, as a rule."
+        f" /proc/mdstat numbers {joined(early)}, below {group.disks}, as for members since creation: a"
+        " device that is added later usually gets a higher number."
     )
 
 
@@ -271,14 +271,14 @@ def _damage(group: MemberGroup) -> Iterator[Cause]:
         if block.checksum_ok is False:
             yield Cause(
                 code=CauseCode.CHECKSUM,
-                text=f"The checksum of the superblock on {name} is wrong: mdadm does not take it.",
+                text=f"The checksum of the superblock on {name} is wrong: mdadm does not accept it.",
                 devices=(name,),
             )
         if block.bitmap_damaged:
             yield Cause(
                 code=CauseCode.BITMAP,
-                text=f"The write-intent bitmap of {name} is damaged. mdadm --examine calls the checksum of"
-                " the superblock wrong for that, which it is not; the kernel reads the bitmap of one member,"
+                text=f"The write-intent bitmap of {name} is damaged. mdadm --examine therefore calls the"
+                " superblock's checksum wrong, which it is not; the kernel reads the bitmap of one member,"
                 " and does not start the array if that is this one.",
                 devices=(name,),
             )
@@ -295,7 +295,7 @@ def _duplicates(group: MemberGroup) -> Iterator[Cause]:
     devices = group.facts.survey.devices
     for name, other in group.same_as.items():
         if devices[name].disk.disk == devices[other].disk.disk:
-            text = f"{name} shows the superblock of {other}, which is at its end: name {other} alone."
+            text = f"{name} shows the superblock of {other}, which is at its end: name only {other}."
             yield Cause(code=CauseCode.TWIN, text=text, devices=(name, other))
         else:
             yield Cause(
@@ -311,11 +311,11 @@ def _copy_words(facts: RescueFacts, left: str, kept: str) -> str:
         lacks = (
             f", which lacks {binary_size(copy.bad_bytes)} that could not be read" if copy.bad_bytes else ""
         )
-        return f"{kept} is the copy of {left}{lacks}: go on with {kept}, and leave {left} out."
+        return f"{kept} is the copy of {left}{lacks}: continue with {kept}, and leave {left} out."
     if unfinished is not None and unfinished.source == kept and not unfinished.complete:
-        return f"{left} is a copy of {kept} that is not complete: continue it before anything else; {rule}."
+        return f"{left} is an incomplete copy of {kept}: finish it before anything else; {rule}."
     if facts.medium(left).error or facts.medium(left).dying:
-        return f"{left} and {kept} have the same superblock, and {left} fails: go on with {kept} alone."
+        return f"{left} and {kept} have the same superblock, and {left} fails: continue with {kept} alone."
     return f"{left} is a copy of {kept} (the same superblock): {rule}."
 
 
@@ -339,8 +339,8 @@ def _foreign(group: MemberGroup) -> Iterator[Cause]:
     whose = f"the host {host}" if host else "another host"
     yield Cause(
         code=CauseCode.FOREIGN,
-        text=f"It belongs to {whose}{f' ({maker}, by its name)' if maker else ''}, not to this one. That"
-        " does not keep it from being assembled by name.",
+        text=f"It belongs to {whose}{f' ({maker}, by its name)' if maker else ''}, not to"
+        " this one. It can still be assembled by name.",
     )
 
 
@@ -352,11 +352,13 @@ def _external(group: MemberGroup) -> Cause:
         for each in group.newest.volumes
     ]
     known = group.newest.raid_disks
-    count = f"{len(group.blocks)} of {known}" if known else str(len(group.blocks))
+    count = (
+        f"{len(group.blocks)} of {counted(known, 'disk')}" if known else counted(len(group.blocks), "disk")
+    )
     holds = f" with {joined(volumes)}" if volumes else ""
     return Cause(
         code=CauseCode.EXTERNAL,
-        text=f"A container of {kind} metadata, {count} disks found{holds}. Its disks appear as spares of an"
-        " inactive array: that is no fault.",
+        text=f"A container of {kind} metadata, {count} found{holds}. Its disks appear as spares of"
+        " an inactive array: that is not a fault.",
         devices=tuple(group.blocks),
     )

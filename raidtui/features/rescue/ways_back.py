@@ -59,7 +59,7 @@ def _with_devices(way: WayBack) -> WayBack:
     """Return a way as it is; one that starts an array is not possible without any device."""
     if not way.possible or way.devices or way.code not in STARTS:
         return way
-    return replace(way, why_not="none of its members is whole")
+    return replace(way, why_not="none of its members is intact")
 
 
 def _copy(group: MemberGroup) -> Iterator[WayBack]:
@@ -70,7 +70,7 @@ def _copy(group: MemberGroup) -> Iterator[WayBack]:
         yield WayBack(
             code=WayCode.COPY,
             text=f"Copy {joined(failing)} to another disk or an image file with ddrescue before anything"
-            " else, and go on with the copy: every further read may be the last.",
+            " else, and continue with the copy: every further read may be the last.",
             writes="the other disk or the file; nothing on the members",
             devices=tuple(failing),
         )
@@ -99,7 +99,7 @@ def _devices_mended(group: MemberGroup) -> Iterator[WayBack]:
         yield WayBack(
             code=WayCode.MAP,
             text=f"Map {name} from sector {start} on as a device of its own (dm-linear, read-only at first),"
-            " as the partition was; write the table again when the array has been seen.",
+            " as the partition was; rewrite the table once the array has been seen.",
             devices=(name,),
         )
 
@@ -111,8 +111,8 @@ def _devices_mended(group: MemberGroup) -> Iterator[WayBack]:
     if small:
         yield WayBack(
             code=WayCode.RESTORE_SIZE,
-            text=f"Give {joined(small)} the size back that the superblock says: remove a host protected area"
-            " (hdparm -N), or connect the disk as it was connected before. Never mdadm --grow.",
+            text=f"Restore {joined(small)} to the size in the superblock: remove a host protected"
+            " area (hdparm -N), or connect the disk as before. Never mdadm --grow.",
             writes="a setting of the disk",
             devices=tuple(small),
         )
@@ -120,7 +120,7 @@ def _devices_mended(group: MemberGroup) -> Iterator[WayBack]:
 
 def _why_not_started(group: MemberGroup, *, run: bool) -> str:
     if not group.usable:
-        return blocked(group) or "md takes none of its members as they are"
+        return blocked(group) or "md accepts none of its members in their present state"
     refusal = refuse_start(group.usable, run=run)
     why = blocked(group) or (refusal.why if refusal is not None else "")
     return why or bitmap_refusal(group) or journal_refusal(group) or halves_refusal(group)
@@ -131,8 +131,8 @@ def _start(group: MemberGroup) -> WayBack:
     why = _why_not_started(group, run=False)
     return WayBack(
         code=WayCode.START,
-        text=f"Start it as it is, with {joined(names) or 'its members'}.",
-        writes=f"{_SUPERBLOCKS}, and what a resync or rebuild that was cut has left",
+        text=f"Start it, with {joined(names) or 'its members'}.",
+        writes=f"{_SUPERBLOCKS}, and what an interrupted resync or rebuild has left",
         why_not=why,
         devices=names,
     )
@@ -144,13 +144,13 @@ def _look(group: MemberGroup) -> WayBack:
     how = f"set {joined(names) or 'its members'} read-only (blockdev --setro), assemble with --run --readonly"
     if group.newest.replays:
         how = (
-            f"assemble overlays of {joined(names) or 'its members'}: md replays its log as it starts, which"
-            " writes to members, also to those that are set read-only"
+            f"assemble overlays of {joined(names) or 'its members'}: md replays its log"
+            " when it starts, which writes to members, even read-only ones"
         )
     elif is_cut(group.newest):
         how = (
-            f"assemble overlays of {joined(names) or 'its members'}, and let the reshape go on to the end of"
-            " the stripe that it stands within, which cannot be read before"
+            f"assemble overlays of {joined(names) or 'its members'}, and let the reshape continue"
+            " to the end of its present stripe, which cannot be read before"
         )
     return WayBack(
         code=WayCode.LOOK,
@@ -176,7 +176,7 @@ def _degraded(group: MemberGroup) -> Iterator[WayBack]:
     outside = f" {joined([*left, *group.lost])} must not be named." if names and (left or group.lost) else ""
     yield WayBack(
         code=WayCode.DEGRADED,
-        text=f"Start it degraded (--run) with {joined(names) or 'the members that are whole'}.{outside}",
+        text=f"Start it degraded (--run) with {joined(names) or 'the intact members'}.{outside}",
         writes=f"{_SUPERBLOCKS}; from then on, the others are outdated and have to be rebuilt",
         why_not=why,
         devices=names,
@@ -193,9 +193,9 @@ def _without_bitmap(group: MemberGroup) -> Iterator[WayBack]:
         code=WayCode.NO_BITMAP,
         text=f"Start it without its bitmap (--update=no-bitmap) with {joined(names)}, on overlays first; a"
         " new bitmap can be added later.",
-        writes=f"{_SUPERBLOCKS}: they no longer count on a bitmap",
+        writes=f"{_SUPERBLOCKS}: they no longer use a bitmap",
         why_not=why,
-        forgives="where writes were under way when it stopped: it is checked as a whole then",
+        forgives="where writes were in progress when it stopped: the whole array is then checked",
         devices=names,
     )
 
@@ -214,7 +214,7 @@ def _layouts(group: MemberGroup) -> Iterator[WayBack]:
             text=f"Start it as {written} have written it (--update={code}) with {joined(names)}, on overlays"
             " first: in the other layout, what lies beyond the end of the smallest member is damaged. Try"
             " both, and compare the contents of files.",
-            writes=f"{_SUPERBLOCKS}: from then on they say the layout",
+            writes=f"{_SUPERBLOCKS}: they then record the layout",
             why_not=why,
             forgives="everything beyond the end of the smallest member, if it is the other layout",
             devices=names,
@@ -230,7 +230,7 @@ def _force(group: MemberGroup) -> Iterator[WayBack]:
             text=f"Start it degraded by force (--force) with {joined(whole)}, on overlays first.",
             writes=f"{_SUPERBLOCKS}: it is marked as clean",
             why_not=blocked(group),
-            forgives="nothing of the data, which need no parity: it is a RAID 0 that got more devices"
+            forgives="no data, which need no parity: it is a RAID 0 that got more devices"
             if group.standing.lacks_parity_alone
             else "the stripes that were being written when it stopped: their parity may not fit",
             devices=whole,
@@ -253,7 +253,7 @@ def _force(group: MemberGroup) -> Iterator[WayBack]:
 
 def _forced_way(group: MemberGroup, chosen: list[str]) -> WayBack:
     """Return the way that takes these outdated members for up to date; [] where all are too few."""
-    why = blocked(group) or ("" if chosen else "also with the outdated members they are too few")
+    why = blocked(group) or ("" if chosen else "too few, even with the outdated members")
     names = (*whole_members(group, rebuilding=False), *chosen)
     rest = [each.name for each in group.stale if each.name not in chosen]
     rest += [each.name for each in group.rebuilding]
@@ -265,7 +265,7 @@ def _forced_way(group: MemberGroup, chosen: list[str]) -> WayBack:
     if chosen and group.standing.unwritten:
         gaps.append("parity may not fit in the stripes that were being written when it stopped")
     gaps += [
-        f"what the reshape moved after {name} had left it: that records another place of it"
+        f"what the reshape moved after {name} had left it: that member records another place"
         for name in chosen
         if group.blocks[name].reshape != group.newest.reshape
     ]
@@ -275,7 +275,7 @@ def _forced_way(group: MemberGroup, chosen: list[str]) -> WayBack:
         text=f"Start it by force (--force) with exactly {joined(names) or 'these'}, on overlays first."
         + (leave if rest and chosen else "")
         + tie,
-        writes=f"{_SUPERBLOCKS}: afterwards nothing says that data are outdated",
+        writes=f"{_SUPERBLOCKS}: afterwards nothing shows which data are outdated",
         why_not=why,
         forgives="; ".join(gaps),
         devices=names if chosen else (),
@@ -307,7 +307,7 @@ def _search(group: MemberGroup, causes: tuple[Cause, ...]) -> Iterator[WayBack]:
         return
     full = [name for name in group.lost if not group.medium(name).blank]
     names = tuple(dict.fromkeys((*group.blocks, *recreated, *full)))
-    why = "a reshape is pending: its data lie in two ways" if group.newest.reshape is not None else ""
+    why = "a reshape is pending: its data lie in two layouts" if group.newest.reshape is not None else ""
     if not recreated and not group.enough_with_lost:
         why = why or "too few devices hold data"
     ways = search_ways(names, why)
@@ -323,16 +323,16 @@ def search_ways(names: tuple[str, ...], why_not: str = "") -> Iterator[WayBack]:
     """
     yield WayBack(
         code=WayCode.SEARCH,
-        text=f"Search for level, order, chunk, layout and offset on {joined(names)} by reading alone"
-        " (raidtui rescue search), and prove what fits on overlays.",
+        text=f"Search for level, order, chunk, layout and offset on {joined(names)}, only by"
+        " reading (raidtui rescue search), and prove on overlays what fits.",
         why_not=why_not,
         devices=names,
     )
     yield WayBack(
         code=WayCode.REBUILD,
-        text="Write new superblocks (mdadm --create --assume-clean with every option explicit), with what"
-        " the search has proven and nothing else.",
-        writes="the superblocks of all members, which are saved before",
+        text="Write new superblocks (mdadm --create --assume-clean with every option explicit), only"
+        " with what the search has proven.",
+        writes="the superblocks of all members, which are saved first",
         why_not=why_not,
         forgives="everything, if the geometry is wrong",
         devices=names,

@@ -26,7 +26,7 @@ def read_backup_place(reader: HostReader, path: str) -> BackupPlace:
     folder, _, name = path.rpartition("/")
     why = ""
     if not path.startswith("/"):
-        why = "it is no absolute path"
+        why = "it is not an absolute path"
     elif not name or reader.is_there(path):
         why = "it is there already" if name else "it is a folder"
     elif folder and not reader.is_there(folder):

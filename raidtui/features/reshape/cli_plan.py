@@ -27,7 +27,7 @@ def _add(verb: Callable[[str, str], argparse.ArgumentParser]) -> None:
         verb: returns the parser of a verb, of its name and what it does.
     """
     grow = verb(
-        "grow", "give an array more devices, or all of larger ones: md moves the data while it serves"
+        "grow", "add devices to an array, or replace all by larger ones; md moves the data while it is in use"
     )
     grow.add_argument("array", metavar="ARRAY")
     _add_devices(grow, "free devices")
@@ -50,7 +50,7 @@ def _add(verb: Callable[[str, str], argparse.ArgumentParser]) -> None:
         "--size", choices=("max",), help="use all of each member, when all were replaced by larger ones"
     )
     _add_reshape(grow)
-    convert = verb("convert", "give an array another level, layout or chunk while it serves")
+    convert = verb("convert", "change the level, layout or chunk of an array while it is in use")
     convert.add_argument("array", metavar="ARRAY")
     convert.add_argument(
         "--level", default="", help="raid0, raid5, raid6, raid10: several stages make one plan (1 to 5 to 6)"
@@ -64,16 +64,16 @@ def _add(verb: Callable[[str, str], argparse.ArgumentParser]) -> None:
     chunk = verb("grow-chunk", "change the chunk size of an array")
     chunk.add_argument("array", metavar="ARRAY")
     chunk.add_argument("chunk", metavar="KIB", type=int)
-    shrink = verb("shrink", "give an array fewer devices, or use less of each; its contents must fit")
+    shrink = verb("shrink", "use fewer devices, or less of each; the array's contents must fit")
     shrink.add_argument("array", metavar="ARRAY")
     less = shrink.add_mutually_exclusive_group(required=True)
     less.add_argument("--devices", dest="slots", type=int, default=0, metavar="N", help="slots afterwards")
     less.add_argument("--size", type=int, default=0, metavar="KIB", help="used of each member afterwards")
-    journal = verb("journal", "give an array a write journal or a partial parity log, or take it away")
+    journal = verb("journal", "add or remove the write journal or partial parity log of an array")
     journal.add_argument("array", metavar="ARRAY")
     what = journal.add_mutually_exclusive_group(required=True)
     what.add_argument("--add", dest="device", metavar="DEVICE", help="device for a write journal")
-    what.add_argument("--remove", action="store_true", help="take the write journal away")
+    what.add_argument("--remove", action="store_true", help="remove the write journal")
     what.add_argument("--policy", choices=("ppl", "resync"), help="partial parity log (raid5), or none")
     add_destroy(journal)
 
@@ -96,7 +96,7 @@ def _add_reshape(parser: argparse.ArgumentParser) -> None:
         help="reshape in place, with a backup file, although a power cut meanwhile loses data",
     )
     parser.add_argument(
-        "--only-array", action="store_true", help="leave LVM, encryption and file system as large as they are"
+        "--only-array", action="store_true", help="do not resize LVM, encryption and file system"
     )
     parser.add_argument(
         "--extend",

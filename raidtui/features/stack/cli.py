@@ -33,10 +33,10 @@ _MOST_S = 3600.0
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what ``stack`` takes."""
     parser.description = (
-        "Show which file system stands on which volumes, caches, arrays and disks, what each of these reads"
+        "Show which volumes, caches, arrays and disks each file system is on, what each of these reads"
         " and writes, how a volume's load is spread, and what its cache does. Nothing is changed."
     )
-    parser.add_argument("device", nargs="?", metavar="DEVICE", help="show only what stands on this one")
+    parser.add_argument("device", nargs="?", metavar="DEVICE", help="show only what is on this device")
     parser.add_argument("--json", action="store_true", help="as JSON (docs/stack.md)")
     parser.add_argument(
         "--over",

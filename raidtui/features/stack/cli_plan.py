@@ -22,7 +22,7 @@ def _add(verb: Callable[[str, str], argparse.ArgumentParser]) -> None:
         verb: returns the parser of a verb, of its name and what it does.
     """
     flush = verb("cache-flush", "write back what is dirty on a cache of LVM or bcache")
-    detach = verb("cache-detach", "take a cache of LVM or bcache away, after what is dirty was written back")
+    detach = verb("cache-detach", "detach a cache of LVM or bcache, after writing back what is dirty")
     for parser in (flush, detach):
         parser.add_argument("cache", metavar="CACHE", help="vg/volume, bcache0, or a path below /dev")
     detach.add_argument(

@@ -36,7 +36,7 @@ FEATURE = Feature(
     name="stack",
     commands=(
         Subcommand(
-            name="stack", help="show what stands on what, its load, balance and caches", module=_stack
+            name="stack", help="show what is on which device, its load, balance and caches", module=_stack
         ),
     ),
     verbs=_verbs,

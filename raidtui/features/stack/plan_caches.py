@@ -1,4 +1,4 @@
-"""Caches are written back, and taken away: bcache by its files, LVM's dm-cache and dm-writecache by LVM.
+"""Caches are written back, and removed: bcache by its files, LVM's dm-cache and dm-writecache by LVM.
 
 Sources: Documentation/admin-guide/bcache.rst, drivers/md/bcache/writeback.c, lvmcache(7), lvconvert(8).
 """
@@ -218,7 +218,7 @@ def _lvm_detached(cache: Subject, *, deletes: bool) -> tuple[tuple[Step, ...], t
     if deletes:
         step = RunTool(
             argv=("lvconvert", "--yes", "--uncache", title),
-            why="LVM takes the cache away and deletes its volume, whose blocks are copies by now",
+            why="LVM detaches the cache and deletes its volume, whose blocks are copies by now",
             timeout_s=CONVERT_S,
             needs=needs,
             proves=(gone,),
@@ -231,7 +231,7 @@ def _lvm_detached(cache: Subject, *, deletes: bool) -> tuple[tuple[Step, ...], t
         )
     step = RunTool(
         argv=("lvconvert", "--yes", "--splitcache", title),
-        why=f"LVM takes the cache away; {volume} stays",
+        why=f"LVM detaches the cache; {volume} stays",
         timeout_s=CONVERT_S,
         needs=needs,
         proves=(gone,),
@@ -241,7 +241,7 @@ def _lvm_detached(cache: Subject, *, deletes: bool) -> tuple[tuple[Step, ...], t
 
 
 def _attached(cache: Subject) -> Step:
-    """Return the command that makes a volume the cache again; it is filled anew.
+    """Return the command that makes a volume the cache again; it is filled again.
 
     A cache that was never taken away is there, whatever its mode, which the first step's undo restores.
     """

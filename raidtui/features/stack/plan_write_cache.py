@@ -1,4 +1,4 @@
-"""A dm-writecache of LVM is written back, and taken away.
+"""A dm-writecache of LVM is written back, and removed.
 
 LVM's setting ``cleaner`` lets nothing new into the cache and writes back what is in it. ``lvconvert`` sets it
 by itself, but waits for it in its own process, so that the plan does it before, in steps that can be undone.
@@ -56,9 +56,9 @@ def detached(cache: Subject, *, deletes: bool) -> Step | Refusal:
         )
     step = RunTool(
         argv=("lvconvert", "--yes", "--uncache" if deletes else "--splitcache", cache.title),
-        why="LVM takes the cache away and deletes its volume, on which nothing is left"
+        why="LVM detaches the cache and deletes its volume, on which nothing is left"
         if deletes
-        else f"LVM takes the cache away; {cache.volume} stays",
+        else f"LVM detaches the cache; {cache.volume} stays",
         timeout_s=CONVERT_S,
         needs=(*cache.needs, _fact(cache, "held 0")),
         proves=(_fact(cache, NO_CACHE),),

@@ -112,7 +112,7 @@ def _lies_on(array: Array, snapshot: Snapshot, name: str) -> bool:
 
 def _array_notes(arrays: list[Array], name: str) -> tuple[str, ...]:
     if not arrays:
-        return (f"{name} is a member of no array.",)
+        return (f"{name} is not a member of an array.",)
     notes = [f"{name} is a member of {joined([each.title for each in arrays])}."]
     if syncing := [each.title for each in arrays if each.sync is not None]:
         notes.append(f"A sync of {joined(syncing)} is under way: both will take longer.")

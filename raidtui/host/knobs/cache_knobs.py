@@ -35,7 +35,7 @@ _FEWEST_BLOCKS = 8
 _LEAST_SECTORS = 2048
 _METADATA = Setting(by=By.METADATA)
 _SUFFIX = re.compile("_(?:cvol(?:-cdata)?|cpool_cdata|cdata)$")
-NO_WRITECACHE = "raidtui sets nothing of a dm-writecache: lvmcache(7) has its settings"
+NO_WRITECACHE = "raidtui sets nothing on a dm-writecache; lvmcache(7) lists its settings"
 
 
 class FoundCache(Struct, frozen=True, kw_only=True):

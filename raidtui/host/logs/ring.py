@@ -19,7 +19,7 @@ def read_ring(reader: HostReader) -> tuple[list[LogLine], LogTrouble | None]:
     if output.status != 0:
         if output.status is None or reader.writable:  # root may read it
             return [], LogTrouble(code=LogGap.RING_REFUSED, sentence=output.why)
-        remedy = "run raidtui as root; sysctl kernel.dmesg_restrict=0 lets everybody read it"
+        remedy = "run raidtui as root; sysctl kernel.dmesg_restrict=0 lets everyone read it"
         sentence = "this user may not read the kernel's ring buffer"
         return [], LogTrouble(code=LogGap.RING_REFUSED, sentence=sentence, remedy=remedy)
     up_s = _seconds(reader.text("/proc/uptime"))

@@ -96,7 +96,7 @@ def _serves(reader: HostReader, subject: str, value: str) -> str:
     )
     if "in_sync" in new:
         return f"the copy is complete: {value} has replaced {old}"
-    return "" if "in_sync" in was else f"{old} is not in sync: it is {','.join(was) or 'no member'}"
+    return "" if "in_sync" in was else f"{old} is not in sync: it is {','.join(was) or 'not a member'}"
 
 
 def _loose(reader: HostReader, subject: str, value: str) -> str:

@@ -194,7 +194,9 @@ def _blocks(text: str, result: Mdstat) -> list[tuple[str, list[str]]]:
                     twice.setdefault(name, blocks[name])
                 blocks[name] = current
     differing = (name for name, first in twice.items() if first != blocks[name])
-    result.problems += [f"{name} is listed twice, not alike: the later one is taken" for name in differing]
+    result.problems += [
+        f"{name} is listed twice, with a difference: the later one is used" for name in differing
+    ]
     return list(blocks.items())
 
 
@@ -258,7 +260,7 @@ def _parse_member(word: str) -> MdstatMember:
     name, _, rest = word.partition("[")
     number, bracket, flags = rest.partition("]")
     if not bracket:
-        raise MdstatError(f"member {word!r} is cut short")
+        raise MdstatError(f"member {word!r} is incomplete")
     if not name.isprintable() or not name.strip("./"):
         raise MdstatError(f"member {word!r} has no name that a device can have")
     letters = flags.replace(")(", "").strip("()")
@@ -345,7 +347,7 @@ def _parse_sync(line: str, words: list[str]) -> MdstatSync | None:
     counts, bracket, rest = rest.partition(")")
     done, slash, total = counts.strip().lstrip("(").partition("/")
     if not bracket or not slash:
-        raise MdstatError("progress is cut short")
+        raise MdstatError("progress is incomplete")
     sync.done_kib, sync.total_kib = _number(done, "progress"), _number(total, "progress")
     for field in rest.split():
         if field.startswith("finish=") and field.endswith("min"):

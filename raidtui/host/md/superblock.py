@@ -89,7 +89,7 @@ def read_examined(reader: HostReader, name: str, *, whole: bool = False) -> Supe
             _confirm_none(reader, name, str(error))
         return None
     if not values.get("MD_LEVEL") and not values.get("MD_UUID"):
-        _confirm_none(reader, name, "mdadm --examine says nothing of it")
+        _confirm_none(reader, name, "mdadm --examine says nothing about it")
         return None
     text = ""
     with contextlib.suppress(MdadmError):

@@ -38,7 +38,7 @@ def read_types(reader: HostReader) -> Answer[Types]:
         return Answer(kind=AnswerKind.NOT_UNDERSTOOD, source=PATH, why=f"{PATH}: {error}; types are not used")
     wrong = [kind for kinds in found.values() for kind in kinds if why_not_type(kind)]
     if wrong:
-        why = f"{PATH}: {wrong[0]!r} is no device type; types are not used"
+        why = f"{PATH}: {wrong[0]!r} is not a device type; types are not used"
         return Answer(kind=AnswerKind.NOT_UNDERSTOOD, source=PATH, why=why)
     return known(found, PATH)
 
@@ -52,7 +52,7 @@ def why_not_type(kind: str) -> str:
     """Return why a word is no type that raidtui lets smartctl use; "" where it is one."""
     if _WRITES.search(kind):
         return f"with {kind} smartctl writes to the disk"
-    return "" if _TYPE.fullmatch(kind) else f"{kind!r} is no device type; smartctl(8), -d, lists them"
+    return "" if _TYPE.fullmatch(kind) else f"{kind!r} is not a device type; smartctl(8), -d, lists them"
 
 
 def asked_names(reader: HostReader, names: Collection[str]) -> tuple[str, ...]:

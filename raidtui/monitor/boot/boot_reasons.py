@@ -60,9 +60,9 @@ class Reason(Struct, frozen=True, kw_only=True):
     Args:
         code: what it says.
         text: a sentence without its full stop.
-        boots: False: it does not come up; None: that cannot be told; True: it does, and this is worth
+        boots: False: it does not come up; None: that is not known; True: it does, and this is worth
             knowing.
-        about: what a plan that mends it is about: a disk, a kernel, a line of fstab; "" for nothing.
+        about: what a plan that fixes it is about: a disk, a kernel, a line of fstab; "" for nothing.
     """
 
     code: BootCode
@@ -86,6 +86,6 @@ class DiskVerdict(Struct, frozen=True, kw_only=True):
 
     @property
     def boots_without(self) -> bool | None:
-        """The answer; None where it cannot be told."""
+        """The answer; None where it is not known."""
         found = {reason.boots for reason in self.reasons}
         return False if False in found else None if None in found else True

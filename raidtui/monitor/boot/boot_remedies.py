@@ -1,4 +1,4 @@
-"""What mends a reason why a machine does not boot: a plan of raidtui, or what to do by hand."""
+"""What fixes a reason why a machine does not boot: a plan of raidtui, or what to do by hand."""
 
 from __future__ import annotations
 
@@ -31,13 +31,15 @@ _REMEDIES = {
     BootCode.NO_ESP: "make an EFI system partition on another disk, and put a boot loader there",
     BootCode.ESP_METADATA: "create that array again with --metadata=1.0",
     BootCode.BOOT_LOST: "put /boot on the array of the root file system, or on one of its own",
-    BootCode.ROOT_DELAY: "take rootdelay= out of /etc/default/grub, then make GRUB's menu again",
+    BootCode.ROOT_DELAY: "remove rootdelay= from /etc/default/grub, then regenerate GRUB's menu",
     BootCode.USR_LOST: "put /usr on the array of the root file system, or on one of its own",
     BootCode.BTRFS_DEGRADED: "make btrfs on an array, or boot with rootflags=degraded when a disk is gone",
     BootCode.DIRTY_DEGRADED: "wait until the resync has ended; md_mod.start_dirty_degraded=1 on the kernel's"
     " command line starts it all the same, with wrong data where parity was stale",
-    BootCode.MODULE_BLACKLIST: "take module_blacklist= out of /etc/default/grub, then make GRUB's menu again",
-    BootCode.INITRAMFS_DEVICE: "take DEVICE out of mdadm.conf, or name all members, then renew the initramfs",
+    BootCode.MODULE_BLACKLIST: "remove module_blacklist= from /etc/default/grub, then regenerate GRUB's menu",
+    BootCode.INITRAMFS_DEVICE: (
+        "remove DEVICE from mdadm.conf, or name all members, then update the initramfs"
+    ),
     BootCode.RD_MD: "name all arrays of the root file system in rd.md.uuid, or give rd.auto=1",
 }
 
@@ -46,11 +48,11 @@ def remedy_of(reason: Reason) -> tuple[str, tuple[str, ...]]:
     """Return what to do, and the words after ``raidtui`` that print the plan; ("", ()) for nothing."""
     code, about = reason.code, reason.about
     if code in _OF_LOADERS and about:
-        return f"put a boot loader on {about}", ("plan", "boot", "loader", about)
+        return f"install a boot loader on {about}", ("plan", "boot", "loader", about)
     if code in _OF_INITRAMFS and about:
-        return f"make the initramfs of {about} again", ("plan", "boot", "initramfs", about)
+        return f"rebuild the initramfs of {about}", ("plan", "boot", "initramfs", about)
     if code in _OF_MENU:
-        return "make GRUB's menu again (root= in /etc/default/grub first)", ("plan", "boot", "menu")
+        return "correct root= in /etc/default/grub, then regenerate GRUB's menu", ("plan", "boot", "menu")
     if code in _OF_TABLE and about.startswith("/etc/fstab:"):
-        return "give that line nofail", ("plan", "boot", "fstab", about.rpartition(":")[2])
+        return "add nofail to that line", ("plan", "boot", "fstab", about.rpartition(":")[2])
     return _REMEDIES.get(code, ""), ()

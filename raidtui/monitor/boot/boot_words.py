@@ -11,9 +11,9 @@ from raidtui.view.units import joined
 
 
 def boot_sentences(verdicts: Sequence[DiskVerdict]) -> tuple[str, ...]:
-    """Return whether the machine boots without any one of its disks, why not, and what mends it."""
+    """Return whether the machine boots without any one of its disks, why not, and what fixes it."""
     if not verdicts:
-        return ("Whether the machine boots without any one disk cannot be told: what boots it is not known.",)
+        return ("It is not known whether the machine boots without any one disk: how it boots is not known.",)
     alone = [each for each in verdicts if _is_alone(each)]
     others = [each for each in verdicts if not _is_alone(each)]
     good = [each.name for each in others if each.boots_without]
@@ -21,7 +21,10 @@ def boot_sentences(verdicts: Sequence[DiskVerdict]) -> tuple[str, ...]:
         *((f"The machine boots without {_any_of(good)}.",) if good else ()),
         *_describe_bad(others),
         *_describe_unknown(others),
-        *(f"Without {each.name} it does not boot: the root file system lies on it alone." for each in alone),
+        *(
+            f"Without {each.name} it does not boot: the root file system is on that disk alone."
+            for each in alone
+        ),
     )
 
 
@@ -31,7 +34,7 @@ def indispensable(verdicts: Sequence[DiskVerdict]) -> tuple[str, ...]:
 
 
 def boots_without_any(verdicts: Sequence[DiskVerdict]) -> bool | None:
-    """Whether the machine boots without any one of its disks; None where that cannot be told."""
+    """Whether the machine boots without any one of its disks; None where that is not known."""
     found = {each.boots_without for each in verdicts}
     return False if False in found else None if None in found or not found else True
 
@@ -61,7 +64,7 @@ def _describe_bad(verdicts: Sequence[DiskVerdict]) -> Iterator[str]:
 
 def _describe_unknown(verdicts: Sequence[DiskVerdict]) -> Iterator[str]:
     for reason, names in _by_reason(verdicts, boots=None).items():
-        words = f"Whether the machine boots without {joined(names)} cannot be told: {reason.text}."
+        words = f"It is not known whether the machine boots without {joined(names)}: {reason.text}."
         yield f"{words}{_plan(reason)}"
 
 

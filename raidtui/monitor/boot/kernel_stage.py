@@ -31,7 +31,7 @@ def kernel_reasons(host: BootHost, lost: str) -> Iterator[Reason]:
     facts = host.facts
     root = facts.root.device
     if not root:
-        text = "what the root file system lies on cannot be told"
+        text = "the device of the root file system is not known"
         yield Reason(code=BootCode.ROOT_UNKNOWN, text=text, boots=None)
         return
     alive = _btrfs_alive(host, lost) if facts.root.others else host.alive(root, lost)
@@ -41,18 +41,16 @@ def kernel_reasons(host: BootHost, lost: str) -> Iterator[Reason]:
         yield Reason(code=BootCode.BTRFS_DEGRADED, text=text)
         return
     if alive is False and (old := host.old_copy(root, lost)):
-        text = (
-            f"{old} has left the array, and does not know it: the machine may come up with the data of then"
-        )
+        text = f"{old} has left the array, but does not record that: the machine may boot with its old data"
         yield Reason(code=BootCode.OLD_COPY, text=text, boots=None)
         return
     if alive is False:
         yield Reason(
-            code=BootCode.ROOT_LOST, text=f"the root file system lies on {root}, which is lost with it"
+            code=BootCode.ROOT_LOST, text=f"the root file system is on {root}, which is lost with it"
         )
         return
     if alive is None:
-        text = f"whether {root} outlives it cannot be told"
+        text = f"it is not known whether {root} survives"
         yield Reason(code=BootCode.ROOT_UNKNOWN, text=text, boots=None)
         return
     usr = {host.alive(device, lost) for device in host.usr}
@@ -61,7 +59,7 @@ def kernel_reasons(host: BootHost, lost: str) -> Iterator[Reason]:
         yield Reason(code=BootCode.USR_LOST, text=text, boots=False if None not in usr else None)
         return
     if facts.start is None:
-        text = f"what boots next cannot be told: {facts.start_unread}"
+        text = f"the next boot entry is not known: {facts.start_unread}"
         yield Reason(code=BootCode.NEXT_UNKNOWN, text=text, boots=None)
         return
     version = facts.start.kernel.partition("-")[2]
@@ -122,7 +120,7 @@ def _check_entry(start: BootEntry, kernel: BootKernel) -> Iterator[Reason]:
         text = f"the menu entry that boots next, {start.title!r}, has no initramfs"
         yield Reason(code=BootCode.ENTRY_NO_INITRAMFS, text=text)
     elif image and start.initrd != image:
-        text = f"what is in {start.initrd}, the initramfs that boots next, is not known"
+        text = f"the contents of {start.initrd}, the initramfs that boots next, are not known"
         yield Reason(code=BootCode.NEXT_UNKNOWN, text=text, boots=None)
 
 
@@ -175,8 +173,8 @@ def _check_delay(host: BootHost, image: Initramfs, lost: str) -> Iterator[Reason
     delay = (whole_number(given[-1]) or 0) if given else 0
     if delay + _ROUND_S >= _PATIENCE_S:
         text = (
-            f"with rootdelay={delay} the initramfs gives up when it has started the degraded array: {root},"
-            " which stands on it, is not there yet"
+            f"with rootdelay={delay} the initramfs gives up once it has started the degraded array: {root},"
+            " which is on that array, is not there yet"
         )
         yield Reason(code=BootCode.ROOT_DELAY, text=text)
 
@@ -197,7 +195,7 @@ def _check_contents(host: BootHost, kernel: BootKernel, image: Initramfs) -> Ite
     labels = {host.stack.nodes[each].label for each in (root.device, *host.stack.below(root.device))
               if host.stack.nodes[each].kind is StackKind.CRYPT}  # fmt: skip
     for label in sorted(labels - {*image.crypttab}) if image.maker == "initramfs-tools" else ():
-        text = f"the initramfs of {version} does not open {label}, which the root file system lies on"
+        text = f"the initramfs of {version} does not open {label}, which holds the root file system"
         yield Reason(code=BootCode.INITRAMFS_NO_PROGRAM, text=text, about=version)
 
 
@@ -231,7 +229,7 @@ def _check_conf(array: Array, image: Initramfs, version: str) -> Iterator[Reason
     where = f"mdadm.conf in the initramfs of {version}"
     if own is not None:
         if own.ignored:
-            text = f"{where} has the array {array.title} ignored: it is not assembled"
+            text = f"{where} ignores the array {array.title}: it is not assembled"
             yield Reason(code=BootCode.INITRAMFS_REFUSES, text=text, about=version)
         return
     named = [line for line in lines if not line.ignored]
@@ -260,7 +258,7 @@ def _check_command_line(host: BootHost, kernel: BootKernel, lost: str) -> Iterat
     banned = {name.replace("-", "_") for word in words if word.startswith("module_blacklist=")
               for name in word.partition("=")[2].split(",")}  # fmt: skip
     for name in sorted(banned & (_modules(host) - {*kernel.built_in})):
-        text = f"module_blacklist= on the kernel's command line keeps {name} out, which the root needs"
+        text = f"module_blacklist= on the kernel's command line blocks {name}, which the root needs"
         yield Reason(code=BootCode.MODULE_BLACKLIST, text=text)
     image = kernel.initramfs
     if image is not None and image.maker == "dracut" and arrays:
@@ -276,7 +274,7 @@ def _check_root_word(host: BootHost, kernel: BootKernel, value: str) -> Iterator
     root, version = host.facts.root, kernel.version
     if value.upper().startswith("UUID="):
         if not root.uuid:
-            text = f"whether root={value} is the root file system cannot be told"
+            text = f"it is not known whether root={value} is the root file system"
             yield Reason(code=BootCode.ROOT_UNKNOWN, text=text, boots=None)
         elif value[5:].lower() != root.uuid.lower():
             text = f"the kernel's command line has root={value}, but the root file system is {root.uuid}"
@@ -287,10 +285,10 @@ def _check_root_word(host: BootHost, kernel: BootKernel, value: str) -> Iterator
         lines = configured_in("", kernel.initramfs.conf or "") if kernel.initramfs is not None else ()
         line = next((each for each in lines if array is not None and each.uuid == array.uuid), None)
         if line is None or not is_path(line, value, array):
-            text = f"root={value} is a name that nothing in the initramfs of {version} gives the array"
+            text = f"nothing in the initramfs of {version} gives the array the name root={value}"
             yield Reason(code=BootCode.ROOT_NAME, text=text, about=version)
     elif _KERNEL_NAME.fullmatch(value):
-        text = f"root={value} is a name that moves when a disk is missing"
+        text = f"root={value} is a name that changes when a disk is missing"
         yield Reason(code=BootCode.ROOT_NAME, text=text, boots=None)
     elif not value:
         text = "the kernel's command line does not say where the root file system is"
@@ -308,7 +306,7 @@ def _check_other_name(host: BootHost, value: str) -> Iterator[Reason]:
         text = f"the kernel's command line has root={value}, and nothing here has that name"
         yield Reason(code=BootCode.ROOT_UNKNOWN, text=text, boots=None)
     elif host.facts.root.device in devices:
-        text = f"root={value} is the name of {' and of '.join(devices)}: which one is taken cannot be told"
+        text = f"root={value} is the name of {' and of '.join(devices)}: which one is used is not known"
         yield Reason(code=BootCode.ROOT_NAME, text=text, boots=None)
     else:
         text = f"the kernel's command line has root={value}, but that is {devices[0]}"

@@ -16,9 +16,9 @@ _SECTOR_WORDS = {
     SectorState.TOO_SMALL: "{disk} is too small",
     SectorState.NO_CODE: "{disk} has no boot code",
     SectorState.OTHER_CODE: "{disk} has another boot loader's boot code",
-    SectorState.NO_CORE: "GRUB on {disk} is not whole: its boot code wants a core image at sector {at}, where"
-    " there is none",
-    SectorState.DAMAGED_CORE: "GRUB on {disk} is not whole: the core image at sector {at} is damaged, or"
+    SectorState.NO_CORE: "GRUB on {disk} is incomplete: its boot code expects a core image at sector {at},"
+    " where there is none",
+    SectorState.DAMAGED_CORE: "GRUB on {disk} is incomplete: the core image at sector {at} is damaged, or"
     " of an unknown kind",
     SectorState.WHOLE: "GRUB on {disk} loads nothing",
 }
@@ -34,18 +34,16 @@ def loader_reasons(host: BootHost, lost: str) -> Iterator[Reason]:
     facts = host.facts
     boot = facts.boot.device
     if not boot:
-        yield Reason(code=BootCode.ROOT_UNKNOWN, text="what /boot lies on cannot be told", boots=None)
+        yield Reason(code=BootCode.ROOT_UNKNOWN, text="the device of /boot is not known", boots=None)
         return
     alive = host.alive(boot, lost)
     if alive is False and host.old_copy(boot, lost):
         return  # GRUB reads what it finds: the kernel's stage says so
     if alive is False:
-        yield Reason(
-            code=BootCode.BOOT_LOST, text=f"/boot lies on {_title(host, boot)}, which is lost with it"
-        )
+        yield Reason(code=BootCode.BOOT_LOST, text=f"/boot is on {_title(host, boot)}, which is lost with it")
         return
     if not facts.firmware:
-        yield Reason(code=BootCode.NOT_READ, text="the firmware's kind cannot be told", boots=None)
+        yield Reason(code=BootCode.NOT_READ, text="the type of firmware is not known", boots=None)
         return
     places = _esps(host, lost) if facts.firmware == "uefi" else _sectors(host, lost)
     yield from _check_places(host, places)
@@ -61,7 +59,8 @@ def _check_places(host: BootHost, places: dict[str, Reason | None]) -> Iterator[
             words = "; ".join(reason.text for reason in bad if reason.boots is False)
             yield Reason(
                 code=BootCode.LOADER_ORDER,
-                text=f"another disk boots it, but the firmware may try one first that does not: {words}",
+                text="another disk boots the machine, but the firmware may first try one that does not:"
+                f" {words}",
                 boots=None,
                 about=bad[0].about,
             )
@@ -140,7 +139,7 @@ def _missing(host: BootHost, core: GrubCore) -> tuple[str, ...]:
 def _check_search(host: BootHost, uuid: str, disk: str) -> Reason | None:
     own = host.facts.boot.uuid
     if not own:
-        return Reason(code=BootCode.NOT_READ, text="the UUID of /boot cannot be told", boots=None)
+        return Reason(code=BootCode.NOT_READ, text="the UUID of /boot is not known", boots=None)
     if uuid.lower() == own.lower():
         return None
     text = f"GRUB on {disk} looks for the file system {uuid}, but /boot is {own}"
@@ -153,7 +152,7 @@ def _check_prefix(host: BootHost, device: str, disk: str) -> Reason | None:
     if device.startswith("mduuid/"):
         array = host.array_of(device.removeprefix("mduuid/"))
         if array is None or array.name != boot:
-            words = "which is not there" if array is None else f"and /boot lies on {_title(host, boot)}"
+            words = "which is not there" if array is None else f"and /boot is on {_title(host, boot)}"
             text = (
                 f"GRUB on {disk} looks for its files on the array {device.removeprefix('mduuid/')}, {words}"
             )
@@ -162,16 +161,16 @@ def _check_prefix(host: BootHost, device: str, disk: str) -> Reason | None:
     if device.startswith("lvmid/"):
         if device.removeprefix("lvmid/").replace("/", "").replace("-", "") == facts.boot.volume:
             return None
-        text = f"GRUB on {disk} looks for its files on another volume than that of /boot"
+        text = f"GRUB on {disk} looks for its files on another volume than /boot"
         return Reason(code=BootCode.LOADER_STALE, text=text, about=disk)
     if (part := _PART.fullmatch(device)) is not None:
         numbers = dict(facts.numbers)
         if numbers.get(boot) == int(part[1]) and host.disks(boot) == (disk,):
             return None
-        place = f"partition {part[1]} of it, and /boot lies on {_title(host, boot)}"
+        place = f"partition {part[1]} of that disk, and /boot is on {_title(host, boot)}"
         text = f"GRUB on {disk} looks for its files in {place}"
         return Reason(code=BootCode.LOADER_STALE, text=text, about=disk)
-    text = f"where GRUB on {disk} finds its files, {device or 'without a device'}, is not understood"
+    text = f"cannot interpret where GRUB on {disk} finds its files: {device or 'without a device'}"
     return Reason(code=BootCode.LOADER_UNKNOWN, text=text, boots=None, about=disk)
 
 
@@ -199,11 +198,11 @@ def _check_esp(host: BootHost, esp: Esp) -> Reason | None:
     if esp.unread:
         return Reason(code=BootCode.NOT_READ, text=esp.unread, boots=None)
     if esp.array and esp.metadata not in {"", "1.0", "0.90"}:
-        text = f"{esp.device} is in {esp.array}, of metadata {esp.metadata}: no firmware sees a FAT there"
+        text = f"{esp.device} is in {esp.array}, whose metadata {esp.metadata} hides the FAT from firmware"
         return Reason(code=BootCode.ESP_METADATA, text=text)
     by_path = {each.path: each for each in esp.loaders}
     if not by_path:
-        text = f"{esp.device}, the EFI system partition of {esp.disk}, has no boot loader in it"
+        text = f"{esp.device}, the EFI system partition of {esp.disk}, has no boot loader"
         return Reason(code=BootCode.ESP_EMPTY, text=text, about=esp.disk)
     entries = host.facts.entries
     tried = [each.path for each in entries if each.active and each.part_uuid == esp.part_uuid]
@@ -227,7 +226,7 @@ def _check_loader(host: BootHost, esp: Esp, loader: EspLoader) -> Reason | None:
     where = f"{esp.device} ({loader.path})"
     if loader.core is None:
         kind = loader.kind or "an unknown loader"
-        text = f"what {where} starts is not understood: {kind}"
+        text = f"cannot interpret what {where} starts: {kind}"
         return Reason(code=BootCode.LOADER_UNKNOWN, text=text, boots=None, about=esp.disk)
     if _DEVICE.match(loader.core.prefix) or _SEARCH.search(loader.core.config):
         return _check_core(host, loader.core, esp.disk)
@@ -236,7 +235,7 @@ def _check_loader(host: BootHost, esp: Esp, loader: EspLoader) -> Reason | None:
         return Reason(code=BootCode.LOADER_NO_CONFIG, text=text, about=esp.disk)
     found = _SEARCH.search(loader.config)
     if found is None:
-        text = f"the grub.cfg in {esp.device} is not understood"
+        text = f"the grub.cfg in {esp.device} cannot be parsed"
         return Reason(code=BootCode.LOADER_UNKNOWN, text=text, boots=None, about=esp.disk)
     return _check_search(host, found[1], esp.disk)
 

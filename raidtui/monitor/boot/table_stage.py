@@ -46,28 +46,28 @@ def _check_line(
     about = f"{line.file}:{line.line}"
     if not line.devices:
         if line.kind not in {"swap", "crypt"}:
-            text = f"{where}: nothing here is {what}, and there is no nofail"
+            text = f"{where}: nothing here is {what}, and the line has no nofail"
             yield Reason(code=BootCode.FSTAB_UNKNOWN, text=text, boots=None, about=about)
         return
     alive = [host.alive(device, lost) for device in line.devices]
     if line.kind == "swap":
         if not all(alive):
             text = (
-                f"{where}: swap on {what} is lost with it: the boot waits {_wait(line)} for it, and goes on"
+                f"{where}: swap on {what} is lost with it: the boot waits {_wait(line)} for it, and continues"
             )
             yield Reason(code=BootCode.SWAP_WAITS, text=text, boots=True, about=about)
         elif _MOVES.fullmatch(what):
-            text = f"{where}: {what} is a name that moves when a disk is missing: swap may not come up"
+            text = f"{where}: {what} is a name that changes when a disk is missing: swap may not come up"
             yield Reason(code=BootCode.FSTAB_MOVES, text=text, boots=True, about=about)
     elif line.kind == "crypt":
         if not all(alive):
             text = (
-                f"{where}: {line.place} cannot be opened without it: the boot waits {_wait(line)} for it, and"
-                " goes on"
+                f"{where}: {line.place} cannot be opened without it: the boot waits {_wait(line)} for"
+                " it, and continues"
             )
             yield Reason(code=BootCode.CRYPT_WAITS, text=text, boots=True, about=about)
         elif _MOVES.fullmatch(what):
-            text = f"{where}: {what} is a name that moves when a disk is missing: another may be opened"
+            text = f"{where}: {what} is a name that changes when a disk is missing: another may be opened"
             yield Reason(code=BootCode.FSTAB_MOVES, text=text, boots=None, about=about)
     elif line.place == "/usr" and True not in alive:
         return  # before init runs: see ``kernel_reasons``
@@ -80,7 +80,7 @@ def _check_line(
             code=BootCode.FSTAB_WAITS, text=text, boots=False if False in alive else None, about=about
         )
     elif _MOVES.fullmatch(line.spec):
-        text = f"{where}: {what} is a name that moves when a disk is missing"
+        text = f"{where}: {what} is a name that changes when a disk is missing"
         yield Reason(code=BootCode.FSTAB_MOVES, text=text, boots=None, about=about)
     else:
         yield from _check_md_name(host, line, lost, configured)

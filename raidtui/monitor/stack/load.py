@@ -76,7 +76,7 @@ class CacheDelta(Struct, frozen=True, kw_only=True):
 
 
 def layer_load(before: DiskIo, after: DiskIo, over_s: float) -> LayerLoad | None:
-    """Return the load between two readings; None where the device was made anew between them."""
+    """Return the load between two readings; None where the device was remade between them."""
     reads, writes = after.reads - before.reads, after.writes - before.writes
     read, written = (
         after.read_sectors - before.read_sectors,
@@ -97,7 +97,7 @@ def layer_load(before: DiskIo, after: DiskIo, over_s: float) -> LayerLoad | None
 
 
 class StackMeter:
-    """Keeps readings for some minutes, and says what went on between them."""
+    """Keeps readings for some minutes, and says what continued between them."""
 
     def __init__(self) -> None:
         self._kept: list[Stack] = []
@@ -162,7 +162,7 @@ class StackMeter:
     def cache(self, name: str, span_s: float = SECONDS_S) -> CacheDelta | None:
         """Return what a cache did; None where that is not known.
 
-        Its counters begin anew when LVM loads its table again: that is not known, too.
+        Its counters begin again when LVM loads its table again: that is not known, too.
         """
         before = self._before(span_s)
         old, new = (_cache_in(stack, name) for stack in (before, self.now))

@@ -179,8 +179,8 @@ def _judge_cache(node: StackNode, survival: Survival) -> Iterator[StackFinding]:
         code=StackCode.CACHE_ALONE,
         role="bad",
         node=node.name,
-        text=f"{node.title} is cached in {cache.mode or 'unknown'} mode {thin.words}: when the cache is lost,"
-        f" what was not written back ({now}), and with it the file system, is lost",
+        text=f"{node.title} is cached in {cache.mode or 'unknown'} mode {thin.words}: losing the cache"
+        f" loses what was not written back ({now}), and with it the file system",
         remedy=_safer(node),
     )
 
@@ -254,7 +254,7 @@ def _judge_balance(meter: StackMeter, node: StackNode, arrays: Mapping[str, Arra
         code=StackCode.ONE_CARRIES_ALL,
         role="warn",
         node=node.name,
-        text=f"{_title(stack, name)} attends to {shares[name]:.0%} of the {what} of {node.title}, {others} to"
+        text=f"{_title(stack, name)} serves {shares[name]:.0%} of the {what} of {node.title}, {others}"
         f" the rest: {why}",
         remedy=remedy,
     )
@@ -268,7 +268,7 @@ def _title(stack: Stack, name: str) -> str:
 def _reason(stack: Stack, node: StackNode, busiest: str, arrays: Mapping[str, Array]) -> tuple[str, str]:
     array = arrays.get(busiest)
     if array is not None and array.sync is not None:
-        return f"{busiest} is syncing, which counts as well", "look again when that has ended"
+        return f"{busiest} is syncing, which counts as well", "look again when that ends"
     targets = {
         segment.target
         for name in (node.name, *stack.below(node.name))
@@ -278,11 +278,11 @@ def _reason(stack: Stack, node: StackNode, busiest: str, arrays: Mapping[str, Ar
     count = len(spread_over(stack, node.name))
     if node.kind is StackKind.MD:
         if node.level == "linear":
-            return "a linear array has one device after the other", "a striped array: raid0, raid10"
-        return "what is in use lies within few chunks", "a smaller chunk, for a new array"
+            return "a linear array fills one device after the other", "a striped array: raid0, raid10"
+        return "the data in use lies within few chunks", "a smaller chunk, for a new array"
     if "striped" in targets and "linear" not in targets:
-        return "what is in use lies within few stripes", "a smaller --stripesize, for a new volume"
-    why = "the volume is linear, with one device after the other, and what is in use lies on one of them"
+        return "the data in use lies within few stripes", "a smaller --stripesize, for a new volume"
+    why = "the volume is linear, with one device after the other, and the data in use lies on one of them"
     if node.file_system.kind == "xfs":
         why += " (XFS has its allocation groups one after the other, and a folder's files in one of them)"
     return why, f"a new volume with lvcreate --stripes {count}, and copy; a volume is not striped afterwards"

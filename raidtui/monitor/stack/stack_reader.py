@@ -1,7 +1,7 @@
 """What stands on what, read again and again: files in the caller's thread, tools in threads of their own.
 
 A tool that opens a suspended device hangs and cannot be killed: it is given up, what it would have said is
-not known, and everything else goes on. Nothing of this is in the watching path: it runs while it is asked
+not known, and everything else continues. Nothing of this is in the watching path: it runs while it is asked
 for.
 """
 
@@ -178,9 +178,7 @@ class StackReader:
             for key in self._crew.late
             if isinstance(key, str)
         }
-        return tuple(
-            f"{words}: what it would say is not known" for words in {**self._silent, **late}.values()
-        )
+        return tuple(f"{words}: its answer is not known" for words in {**self._silent, **late}.values())
 
     # -- by the crew
 
@@ -191,7 +189,7 @@ class StackReader:
             return output
         first = next(iter(output.stderr.strip().split("\n")), "")
         self._silent[key] = (
-            output.why_not or f"{key} failed with status {output.status} ({first or 'no words'})"
+            output.why_not or f"{key} failed with status {output.status} ({first or 'no message'})"
         )
         return None
 

@@ -59,14 +59,14 @@ def judge_array(name: str, key: str, disks: Sequence[DiskWear]) -> ArrayWear:
         for each in odd
     ]
     if shingled := [reading.name for reading in readings if reading.shingled]:
-        text = f"{', '.join(shingled)} {'records' if len(shingled) == 1 else 'record'} shingled (SMR)"
+        text = f"{', '.join(shingled)} {'is' if len(shingled) == 1 else 'are'} shingled (SMR)"
         findings.append(
             replace(
                 blank,
                 severity=Severity.ATTENTION,
                 code=DiskCode.SHINGLED,
                 sentence=f"{text}: a recovery may take days, and md may drop a disk that pauses for too long",
-                remedy="replace it by a disk that does not, before a recovery is needed",
+                remedy="replace it with a disk that is not, before a recovery is needed",
             )
         )
     findings += [

@@ -57,7 +57,7 @@ class Written(Struct, frozen=True, kw_only=True):
 
     @property
     def usable(self) -> bool:
-        """Whether it is no guess, and nothing contradicts it."""
+        """Whether it is not a guess, and nothing contradicts it."""
         return not self.guessed and not is_refuted(self.witnesses)
 
     @property
@@ -107,7 +107,7 @@ def _witnessed(reading: SmartReading, found: Written) -> Written:
             found,
             size_bytes=None,
             confidence=Confidence.UNKNOWN,
-            note="its counter stands at 0: it may count none",
+            note="its counter is 0: it may not count",
         )
     doubtful = found.confidence is Confidence.ASSUMED
     seen = tuple(
@@ -204,5 +204,5 @@ def _why_not_written(reading: SmartReading) -> str:
     if why := why_not_read(reading):
         return why
     if reading.all_counters_zero:
-        return "all counters of its log, reads too, stand at 0: the disk keeps none"
+        return "all counters in its log are 0, reads too: the disk keeps none"
     return "the disk does not count what is written to it"

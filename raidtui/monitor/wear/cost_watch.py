@@ -103,7 +103,7 @@ class CostWatch:
 class JobCost:
     """Measures what a job or benchmark writes to disks: call ``before`` at its start, ``after`` at its end.
 
-    Raises nothing: an unknown cost is no reason to stop a job.
+    Raises nothing: an unknown cost is not a reason to stop a job.
 
     Args:
         reader: the host.

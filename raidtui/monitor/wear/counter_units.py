@@ -139,7 +139,7 @@ def _spans(samples: Sequence[CounterSample]) -> Iterator[_Span]:
         if first is None or sample.since != first.since:
             first = sample
         elif sample.count < first.count or sample.low_bytes < first.high_bytes:
-            first = sample  # another disk, a counter that began anew, or nothing written
+            first = sample  # another disk, a counter that began again, or nothing written
         else:
             growth = sample.count - first.count
             least = sample.low_bytes - first.high_bytes

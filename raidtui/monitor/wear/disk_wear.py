@@ -202,7 +202,7 @@ def findings_of(disk: DiskWear) -> Iterator[Finding]:
         )
     yield from unanswered(disk.reading)
     if disk.reading.shingled:
-        text = "records shingled (SMR): a recovery onto it may take days, and its pauses may expel it"
+        text = "is shingled (SMR): a recovery onto it may take days, and md may drop it for its pauses"
         yield disk_finding(disk.reading, Severity.INFO, DiskCode.SHINGLED, text)
     yield from _wear(disk.reading, disk.percent)
     yield from _warnings(disk.reading, disk.trouble)
@@ -242,7 +242,7 @@ def _wear(reading: SmartReading, percent: Percent) -> Iterator[Finding]:
         yield disk_finding(reading, Severity.DEGRADED, DiskCode.SPARE_LOW, text, "replace it")
     elif (reading.critical_warning or 0) & _SPARE:
         left = f" ({spare} % left)" if spare is not None else ""
-        text = f"reports that its spare blocks run short{left}"
+        text = f"reports that its spare blocks are running low{left}"
         yield disk_finding(reading, Severity.DEGRADED, DiskCode.SPARE_LOW, text, "replace it")
 
 

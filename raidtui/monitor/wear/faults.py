@@ -352,7 +352,7 @@ def _says_itself(now: SmartReading) -> Iterator[str]:
 
 
 def _medium(now: SmartReading, before: SmartReading | None) -> Iterator[str]:
-    """An SSD that retires a block or two is no dying disk."""
+    """An SSD that retires a block or two is not a dying disk."""
     if before is None:
         return
     remapped = _growth(before.reallocated, now.reallocated)
@@ -383,5 +383,5 @@ def _link(
 
 
 def _growth(old: int | None, new: int | None) -> int:
-    """A count that fell began anew (other firmware, other disk): nothing can be said of it."""
+    """A count that fell began again (other firmware, other disk): nothing can be said of it."""
     return max(0, new - old) if old is not None and new is not None else 0

@@ -1,4 +1,4 @@
-"""Self-tests in words. "Ago" is in the disk's power-on hours: nobody knows for how long it was off."""
+"""Self-tests in words. "Ago" is in the disk's power-on hours: no one knows for how long it was off."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def running_words(running: RunningSelfTest) -> str:
 def hours_ago(reading: SmartReading, test: SelfTest) -> int | None:
     """Return how many hours a disk has been in service since a self-test; None where that is not known.
 
-    Logs of ATA and SCSI disks count hours in 16 bits: of a disk that is older than that nobody knows how
-    often the count has begun anew.
+    Logs of ATA and SCSI disks count hours in 16 bits: of a disk that is older than that no one knows how
+    often the count has begun again.
     """
     now = reading.power_on_hours
     if now is None or test.hours is None or (now >= HOURS_WRAP and reading.protocol != "NVMe"):

@@ -1,4 +1,4 @@
-"""What a disk did not say of its health, though smartctl reached it: no answer is no good news."""
+"""What a disk did not say of its health, though smartctl reached it: no answer is not a good news."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ def unanswered(reading: SmartReading) -> Iterator[Finding]:
     """Yield a finding where a disk's health was not read, wholly or in part."""
     said = "; ".join(reading.errors)
     if is_volume(reading):
-        text = "is a volume of a RAID controller: the health of the disks behind it is not seen"
+        text = "is a volume of a RAID controller: the health of the disks behind it is not visible"
         yield disk_finding(reading, Severity.ATTENTION, DiskCode.NO_SMART, text, _SEE_DISKS)
     elif reading.smart_enabled is False and not reading.health_known:
         text = "has SMART disabled: its health is not known"
         remedy = f"smartctl -s on {smart_words(reading.name)}"
         yield disk_finding(reading, Severity.ATTENTION, DiskCode.SMART_DISABLED, text, remedy)
     elif not reading.health_known and said:
-        text = f"did not answer, so that its health is not known: smartctl: {said}"
+        text = f"did not answer, so its health is not known: smartctl: {said}"
         remedy = "see the kernel log; a disk that no longer answers may be failing"
         yield disk_finding(reading, Severity.ATTENTION, DiskCode.READ_FAILED, text, remedy)
     elif not reading.health_known:
-        text = "reports nothing of its health"
+        text = "reports nothing about its health"
         hidden = reading.protocol == "SCSI" or reading.smart_available is not False
         remedy = (
             f"behind a RAID controller or USB bridge it may need a device type: {_SEE_DISKS}"

@@ -28,7 +28,7 @@ from raidtui.monitor.wear.attribute_names import (
 from raidtui.view.units import decimal_size, three_digits
 
 _SPAN = 1 << 32
-"""Sectors, after which a counter of 32 bits begins anew."""
+"""Sectors, after which a counter of 32 bits begins again."""
 _NEAR, _SAME_REMAINDER = 0.02, 0.001
 _FLASH_AGREES, _FLASH_POSSIBLE = (0.1, 10.0), (0.02, 20.0)
 """Bytes written to flash for each that a host wrote."""
@@ -51,9 +51,9 @@ class Confidence(StrEnum):
     MEASURED = "measured"
     """Its unit was compared with what the kernel wrote."""
     STANDARD = "standard"
-    """A standard (NVMe, ATA device statistics, SCSI) says what it is, and a second witness bears it out."""
+    """A standard (NVMe, ATA device statistics, SCSI) says what it is, and a second witness confirms it."""
     NAMED = "named"
-    """smartctl's drive database names it for this model, and a second witness bears it out."""
+    """smartctl's drive database names it for this model, and a second witness confirms it."""
     ASSUMED = "assumed"
     """One witness alone, an ambiguous name, or a witness that contradicts it."""
     UNKNOWN = "unknown"
@@ -96,7 +96,7 @@ def doubt_words(claimed: Confidence, witnesses: Sequence[Witness]) -> str:
     against = [each.sentence for each in witnesses if not each.agrees]
     if against:
         return f"contradicted by {', '.join(against)}"
-    return "nothing else bears it out" if not witnesses and claimed is not Confidence.ASSUMED else ""
+    return "nothing else confirms it" if not witnesses and claimed is not Confidence.ASSUMED else ""
 
 
 class _Counter(Struct, frozen=True, kw_only=True):
@@ -113,7 +113,7 @@ def size_witnesses(
 
     Args:
         reading: the disk.
-        source: where the figure comes from; the same is no witness.
+        source: where the figure comes from; the same is not a witness.
         size_bytes: the figure.
         unit_bytes: its unit.
         unit_doubtful: whether too small a figure refutes the unit.
@@ -144,7 +144,7 @@ def percent_witnesses(reading: SmartReading, source: str, percent: int) -> Itera
 
     Args:
         reading: the disk.
-        source: where the percentage comes from; the same is no witness.
+        source: where the percentage comes from; the same is not a witness.
         percent: of the rated life.
     """
     for other_source, other in _percentages(reading):
@@ -288,7 +288,7 @@ def _overlap(span: tuple[float, float], limits: tuple[float, float]) -> bool:
 def is_named(attribute: Attribute) -> bool:
     """Whether the drive database names this attribute of the disk's model, and not by default of all disks.
 
-    drivedb.h has a default name again only in a comment: to say that nobody found a better one.
+    drivedb.h has a default name again only in a comment: to say that no one found a better one.
     """
     return DEFAULT_NAMES.get(attribute.id) != attribute.name
 

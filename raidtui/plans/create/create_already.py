@@ -77,7 +77,7 @@ def _differences(request: CreateRequest, shape: Shape, array: Array) -> list[str
         (array.level != shape.level, f"it is {array.level or 'of an unknown level'}"),
         (array.metadata != request.metadata, f"its metadata is {array.metadata or 'not known'}"),
         (array.raid_disks != slots, f"it has {array.raid_disks} slots"),
-        (bool(request.layout) and array.layout != shape.layout_number, "its layout is another one"),
+        (bool(request.layout) and array.layout != shape.layout_number, "its layout differs"),
         (
             bool(request.chunk_kib) and array.chunk_bytes != request.chunk_kib * KIB,
             f"its chunk is {(array.chunk_bytes or 0) // KIB} KiB",
@@ -129,11 +129,11 @@ def _on_top(request: CreateRequest, survey: Survey, array: Array) -> list[str]:
     uses = disk.uses if disk is not None else ()
     found = []
     if wanted.group:
-        found.append("what LVM has on it is not compared")
+        found.append("LVM's volumes on it are not compared")
     elif wanted.mount and not any(
         use.kind == "mount" and use.what == wanted.mount and use.detail == wanted.file_system for use in uses
     ):
-        found.append(f"no {wanted.file_system} of it is mounted at {wanted.mount}")
+        found.append(f"no {wanted.file_system} on it is mounted at {wanted.mount}")
     elif wanted.file_system and not any(wanted.file_system in {use.what, use.detail} for use in uses):
         found.append(f"no {wanted.file_system} was found on it")
     return found

@@ -93,7 +93,10 @@ def _first_sync(request: CreateRequest, shape: Shape) -> str:
     if shape.level in {"raid4", "raid5"}:
         if holes:
             return "It starts degraded; nothing is synced until the missing device is added."
-        return f"It starts degraded: the first sync reads all other devices and writes all of {present[-1]}."
+        return (
+            f"It is degraded until the first sync has built {present[-1]} from the others;"
+            f" this is normal for {shape.level}."
+        )
     if shape.level == "raid6" and holes:
         if holes == 2:
             return "It starts degraded; nothing is synced until a missing device is added."
@@ -213,8 +216,8 @@ def _disks(devices: tuple[Device, ...]) -> tuple[str, ...]:
     if whole:
         be = "is a whole disk" if len(whole) == 1 else "are whole disks"
         notes.append(
-            f"{', '.join(whole)} {be}: other systems may take a disk without a partition table for empty"
-            " and write one over the superblock. A partition of type Linux RAID is safer."
+            f"{', '.join(whole)} {be}: other systems may treat a disk without a partition table"
+            " as empty and write one over the superblock. A partition of type Linux RAID is safer."
         )
     return tuple(notes)
 

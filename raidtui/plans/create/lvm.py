@@ -158,7 +158,7 @@ def refuse_other(name: str, survey: Survey, below: Below | None = None) -> Refus
     if name in members or device.disk.disk in disks:
         return Refusal(
             code=RefusalCode.IN_USE,
-            why=f"{name} is a disk of the new array, or lies on one",
+            why=f"{name} is a disk of the new array, or is on one",
             remedy="choose another device",
         )
     if refusal := refuse_device(device, survey):
@@ -294,9 +294,7 @@ def lvm_notes(wanted: OnTop, survey: Survey, below: Below) -> tuple[str, ...]:
             "Without stripes, LVM fills one physical volume after the other: a single one takes the load."
         )
     if wanted.others:
-        notes.append(
-            "A group is available only while all of its physical volumes are: the least reliable one decides."
-        )
+        notes.append("A volume group needs all of its physical volumes: the least reliable one decides.")
     if survey.issue_discards is not None:
         notes.append(
             f"lvm.conf's issue_discards is {'on' if survey.issue_discards else 'off'}: it matters only when a"
@@ -339,7 +337,7 @@ def _begins_kib(whole_kib: int) -> int:
 
 
 def whole_stripe_kib(name: str, survey: Survey) -> int:
-    """Return the full stripe of another array; 0 for a mirror, and for what is no array."""
+    """Return the full stripe of another array; 0 for a mirror, and for what is not an array."""
     array = next((each for each in survey.snapshot.arrays if each.name == name), None)
     if array is None or array.level in {None, "raid1"} or not array.chunk_bytes or not array.raid_disks:
         return 0

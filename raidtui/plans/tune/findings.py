@@ -390,7 +390,7 @@ def _alone(tuning: Tuning) -> Iterator[TuneFinding]:
                 [(cache, "cache_mode")],
                 ("", cache.title),
                 (
-                    f"cache_mode is writeback, and {cache.alone}: with the cache, data are lost.",
+                    f"cache_mode is writeback, and {cache.alone}: losing the cache loses data.",
                     f"raidtui tune set {cache.title} cache_mode=writethrough",
                 ),
             )

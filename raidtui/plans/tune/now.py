@@ -1,7 +1,7 @@
 """Values for now: writes to the kernel's files, each with the write that undoes it.
 
 One plan may change all members of an array. What the kernel would refuse, or would silently change (a
-read-ahead that is no multiple of a page), is refused here, with the range.
+read-ahead that is not a multiple of a page), is refused here, with the range.
 """
 
 from __future__ import annotations

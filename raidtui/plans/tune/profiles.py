@@ -164,7 +164,7 @@ def plan_profile(
     for subject in _meant(tuning, profile, only):
         anew = False
         if profile.only_ssd and subject.scope is KnobScope.DISK and _is_hard_disk(subject):
-            left.append(f"{subject.name} is a hard disk and stays as it is.")
+            left.append(f"{subject.name} is a hard disk and stays unchanged.")
             continue
         for knob, words in _knobs(profile, subject.scope).items():
             value = subject.values.get(knob)

@@ -126,7 +126,7 @@ def test_a_doubled_line_of_mdadm_conf() -> None:
     assert (advice.code, advice.text, advice.remedy) == (
         AdviceCode.CONF_LINE_STALE,
         f"{CONF}, line 2 has another UUID for data than its members",
-        "remove it, then renew the initramfs",
+        "remove it, then update the initramfs",
     )
 
 

@@ -58,7 +58,7 @@ def test_mdstat_alone_is_not_enough(capsys: pytest.CaptureFixture[str]) -> None:
     mdstat = "md0 : active raid1 sdb[1] sda[0]\n      1024 blocks super 1.2 [2/2] [UU]\n"
     root = MemoryReader({"/proc/mdstat": mdstat})
     assert ran(root) == 3
-    why = "no block device is there: of /proc/mdstat alone, no rule can say anything"
+    why = "no block device was found: the rules need more than /proc/mdstat"
     assert capsys.readouterr().out == f"not known: {why}\n"
 
 

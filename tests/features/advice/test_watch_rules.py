@@ -47,16 +47,16 @@ def test_a_host_that_is_watched() -> None:
         (
             {"monitors": (), "mail_to": "", "conf": ""},
             "not-watched",
-            "no mdadm --monitor runs, and /etc/mdadm/mdadm.conf names nobody",
+            "no mdadm --monitor runs, and /etc/mdadm/mdadm.conf names no recipient",
             "put MAILADDR or PROGRAM in /etc/mdadm/mdadm.conf, then systemctl restart mdmonitor",
         ),
         (
             {"mail_to": "", "conf": "/etc/mdadm.conf"},
             "nobody-told",
-            "tells the system's log alone: /etc/mdadm.conf names nobody",
+            "reports only to the system log: /etc/mdadm.conf names no recipient",
             "put MAILADDR or PROGRAM in /etc/mdadm.conf",
         ),
-        ({"mailer": False}, "nobody-told", "tells root by mail, and no mail can be sent", "install a mail"),
+        ({"mailer": False}, "nobody-told", "mails root, but no mail can be sent", "install a mail"),
         ({"checks": ()}, "not-checked", "no array is checked regularly", "AUTOCHECK=true"),
         ({"kept": ""}, "no-history", "the kernel's messages are gone after a restart", "/var/log/journal"),
     ],
@@ -97,8 +97,8 @@ def test_raidtuis_hook_without_a_channel() -> None:
 @pytest.mark.parametrize(
     ("smartd", "mailer", "words"),
     [
-        (Smartd(conf="/etc/smartd.conf"), True, "smartd is installed and does not run"),
-        (Smartd(conf="/etc/smartd.conf", runs=True), True, "alone: /etc/smartd.conf names nobody"),
+        (Smartd(conf="/etc/smartd.conf"), True, "smartd is installed but does not run"),
+        (Smartd(conf="/etc/smartd.conf", runs=True), True, "system log: /etc/smartd.conf names no recipient"),
         (Smartd(conf="/etc/smartd.conf", runs=True, mails=True), False, "no mail can be sent"),
         (Smartd(conf="/etc/smartd.conf", runs=True, mails=True), True, ""),
         (Smartd(conf="/etc/smartd.conf", runs=True, programs=("/bin/tell",)), False, ""),

@@ -64,7 +64,7 @@ def test_each_event(name: str, detail: str, severity: Severity, title: str) -> N
     words = said(event(name, detail=detail), WELL)
     assert (words.severity, words.title) == (severity, f"nas: {title}")
     assert "data is optimal now." in words.sentence
-    done = "Nothing is to be done." if severity is Severity.INFO else "To do: look at it with raidtui"
+    done = "Nothing to do." if severity is Severity.INFO else "To do: look at it with raidtui"
     assert done in words.sentence
 
 
@@ -86,7 +86,8 @@ def test_an_array_that_is_gone() -> None:
     assert words.severity is Severity.FAILED
     assert words.sentence == (
         "md9 is gone: it was stopped, or all its members are lost. No array of that name runs now. To do:"
-        " unless it was stopped on purpose, see raidtui rescue: what happened, and how it comes back."
+        " unless it was stopped on purpose, run raidtui rescue: it shows what happened, and how to bring it"
+        " back."
     )
 
 
@@ -105,14 +106,14 @@ def test_smartd() -> None:
     assert words.severity is Severity.ATTENTION
     assert words.sentence == (
         "smartd reports CurrentPendingSector of sda: Device: /dev/sda [SAT], 8 Currently unreadable"
-        " (pending) sectors. It is a member of data. data is optimal now. To do: look at the disk with"
-        " raidtui wear, and have another one ready."
+        " (pending) sectors. It is a member of data. data is optimal now. To do: check the"
+        " disk with raidtui wear, and have a replacement ready."
     )
     assert said(event("Health", "/dev/sda", source="smartd"), WELL).severity is Severity.FAILED
     alone = said(event("Temperature", "/dev/sdz", source="smartd"), WELL)
     assert alone.sentence == (
-        "smartd reports Temperature of sdz. To do: look at the disk with raidtui wear, and have another one"
-        " ready."
+        "smartd reports Temperature of sdz. To do: check the disk with raidtui wear, and have"
+        " a replacement ready."
     )
     test = said(event("EmailTest", "/dev/sda", source="smartd"), WELL)
     assert (test.severity, test.title) == (Severity.INFO, "nas: this is a test alert of smartd, for sda")
@@ -136,7 +137,7 @@ def test_the_disk_of_a_member(disk: str, member: str, on: bool) -> None:  # noqa
 def test_what_is_not_known() -> None:
     words = alert_words(event("Fail", detail="/dev/sda"), "nas", None, (), unread="it hangs")
     assert words.severity is Severity.DEGRADED
-    assert "What raidtui says of it is not known: it hangs." in words.sentence
+    assert "raidtui's own verdict is not known: it hangs." in words.sentence
 
 
 def test_text_from_outside_stays_in_its_line() -> None:

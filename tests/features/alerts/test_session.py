@@ -230,7 +230,7 @@ def test_a_file_that_is_damaged_loses_nothing(text: str) -> None:
     channels_path().write_text(text)
     result = send_waiting(host(), eager=True)
     [trouble] = result.troubles
-    assert trouble.endswith("; nothing is sent until it is mended, and nothing is lost")
+    assert trouble.endswith("; nothing is sent until it is fixed, and nothing is lost")
     assert SECRET not in trouble
     assert len(result.waiting) == 1
     assert stat.S_IMODE(channels_path().stat().st_mode) == 0o600  # it was readable for all
@@ -250,7 +250,7 @@ def test_a_file_that_others_could_have_written_is_not_obeyed(others: str) -> Non
         path.symlink_to("x")
     else:
         os.mkfifo(path)
-    with pytest.raises(ChannelsError, match=r"by others|symbolic links|no regular file"):
+    with pytest.raises(ChannelsError, match=r"by others|symbolic links|not a regular file"):
         read_channels()
 
 
@@ -285,7 +285,7 @@ def test_arrays_that_do_not_answer(web: Web, monkeypatch: pytest.MonkeyPatch) ->
     keep_channels([hook(web)])
     spooled()
     assert send_waiting(hanging, eager=True).waiting == ()
-    assert "What raidtui says of it is not known: the kernel has not answered within" in web.got[0][1]
+    assert "raidtui's own verdict is not known: the kernel has not answered within" in web.got[0][1]
 
 
 def test_words_that_were_found_at_once_are_kept(web: Web) -> None:

@@ -73,7 +73,7 @@ ONE_ARRAY = {
         raid5(rebuilding=("sdi",), sync=Syncing(action="recover", done_kib=55_050_240, speed_kib_s=100_000)),
         [
             f"media (/dev/md125) is degraded: {RAID5}, 2 of 3 members in sync.",
-            "  Recover at 25.0 %, 102 MB/s, about 28 min left if it stays as fast.",
+            "  Recover at 25.0 %, 102 MB/s, about 28 min left at this speed.",
             (
                 "  Degraded: media is degraded: 1 of 3 members missing (slot 2), sdi being rebuilt; no "
                 "redundancy is left. To do: a recovery runs; leave the other members alone until it "
@@ -194,7 +194,7 @@ def test_containers_and_their_volumes() -> None:
         "md127 is a container: imsm on 2 disks, with the volume vol.",
     ]
     assert sentences(host_tree(CONTAINER).root())[1:] == [
-        "md127 is a container: imsm on 2 disks, and no volume of it runs.",
+        "md127 is a container: imsm on 2 disks; none of its volumes runs.",
     ]
 
 
@@ -206,7 +206,7 @@ def test_lines_that_are_not_understood() -> None:
         "nas: 1 array.",
         "root (/dev/md126) is unknown: raid1.",
         (
-            "  Note: root is there, but its lines in /proc/mdstat are not understood: unknown state"
+            "  Note: root exists, but its lines in /proc/mdstat cannot be parsed: unknown state"
             " 'resting'. To do: mdadm --detail /dev/md126 shows its state; please report it:"
             " raidtui capture FILE."
         ),

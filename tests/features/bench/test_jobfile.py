@@ -116,7 +116,7 @@ def test_a_file_of_two_jobs_is_one() -> None:
     [
         ("", "x has no job; a job starts with its name in [brackets]"),
         ("[global]\nrw=read", "x has no job; a job starts with its name in [brackets]"),
-        ("rw=read\n[a]", "x, line 1 stands before the first [job]; begin with [global]"),
+        ("rw=read\n[a]", "x, line 1 is before the first [job]; begin with [global]"),
         ("[a]\nrw=read", "x, [a]: no size is given; give one, such as size=500m"),
         ("[a]\nexec_prerun=reboot", "x, line 2, [a]: exec_prerun runs a shell command; leave it out"),
         (

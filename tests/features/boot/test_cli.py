@@ -60,7 +60,7 @@ def test_what_cannot_be_told(capsys: pytest.CaptureFixture[str]) -> None:
     """The demo has no boot loader; an empty capture has nothing."""
     assert ran(demo_root()) == 3
     out = capsys.readouterr().out
-    assert "whether the machine boots cannot be told.\n" in out
-    assert "    unknown: the firmware's kind cannot be told  [not-read]\n" in out
+    assert "it is not known whether the machine boots.\n" in out
+    assert "    unknown: the type of firmware is not known  [not-read]\n" in out
     assert ran(MemoryReader({"/proc/mdstat": "Personalities : \nunused devices: <none>\n"}, still=True)) == 3
-    assert capsys.readouterr().out == "What the machine boots from cannot be told.\n"
+    assert capsys.readouterr().out == "It is not known what the machine boots from.\n"

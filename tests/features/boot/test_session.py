@@ -51,7 +51,7 @@ def test_a_line_of_fstab() -> None:
         ("initramfs", "", "a kernel's release is needed: raidtui plan boot initramfs ..."),
         ("fstab", "", "the number of a line is needed: raidtui plan boot fstab ..."),
         ("fstab", "x", "'x' is not a line of fstab"),
-        ("loader", "sdz", "sdz is no disk of this host"),
+        ("loader", "sdz", "sdz is not a disk of this host"),
         ("initramfs", "5.9", "there is no kernel 5.9 in /boot"),
     ],
 )

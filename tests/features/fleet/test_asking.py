@@ -82,7 +82,7 @@ def test_why_a_host_does_not_answer(sshd: Sshd) -> None:
         "closed": NoAnswerCode.UNREACHABLE,
     }
     assert found["none"].problems == ("raidtui is not installed there: raidtui: not found",)
-    assert found["wrong"].problems == ("what was asked there ended with 64: usage",)
+    assert found["wrong"].problems == ("the command there ended with 64: usage",)
     assert "Connection refused" in found["closed"].problems[0]
     row = asked(sshd, "silent", timeout_s=0.5)["silent"]
     assert row.none is not None

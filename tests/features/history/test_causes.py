@@ -88,7 +88,7 @@ def test_a_disk_that_leaves_the_usb_bus_has_no_bad_sectors() -> None:
     )
     assert hint_words(incident) == (
         "sda left the USB bus: that points to the USB adapter, its cable or its power, not to bad sectors; no"
-        " data are lost by that: connect it again, then look what its array lacks"
+        " data are lost by that: reconnect it, then check what its array lacks"
     )
     assert [entry.code for entry in incident.entries][:2] == ["usb-reset", "usb-gone"]
     unread = line(AT + 0.03, "critical medium error, dev sda, sector 8 op 0x0:(READ) flags 0x0")
@@ -263,7 +263,7 @@ def test_an_error_of_sas_is_one_of_the_link() -> None:
         assert cause(incident) is IncidentCause.LINK
         assert hint_words(incident) == (
             "the link of 1:0:0:0 (sdb) reported errors: that points to the cable, the backplane, the expander"
-            " or the port, before the disk; exchange the cable first"
+            " or the port, before the disk; replace the cable first"
         )
     guard = "sd 1:0:0:0: [sdb] tag#3 Add. Sense: Logical block guard check failed"
     (incident,) = found([*lines[:-2], line(AT, guard)])
@@ -280,7 +280,7 @@ def sense(key: str, more: str, *after: str) -> Incident:
 def test_a_refused_command_is_no_fault_of_the_disk() -> None:
     discard = "blk_update_request: critical target error, dev sdb, sector 2048 op 0x3:(DISCARD) flags 0x0"
     incident = sense("Illegal Request", "Invalid field in cdb", discard)
-    words = "refused a command as not supported: that is no fault of the disk"
+    words = "refused a command as not supported: that is not a fault of the disk"
     assert (cause(incident), hint_words(incident)) == (IncidentCause.REFUSED, f"sdb {words}")
     assert sense("Illegal Request", "Logical block address out of range").hint is None
     for command, refused in (("SMART", True), ("READ DMA EXT", False)):
@@ -370,7 +370,7 @@ def test_a_link_that_fails_until_its_disk_is_gone() -> None:
     (incident,) = found(lines)
     words = hint_words(incident)
     assert words.startswith("the link of ata2 (sdb) reported errors, and the disk left the bus: that points")
-    assert words.endswith("exchange the cable first (unless it was pulled)")
+    assert words.endswith("replace the cable first (unless it was pulled)")
 
 
 def test_lines_that_differ_are_not_said_to_be_the_same() -> None:
@@ -379,7 +379,7 @@ def test_lines_that_differ_are_not_said_to_be_the_same() -> None:
         return [f"{words_of(entry)}{others}" for entry, others in collapsed(incident.entries)]
 
     corrected = "md/raid:md0: read error corrected (8 sectors at {} on sdb1)"
-    words = "sdb1: a bad sector was written anew from the other members (sector {})"
+    words = "sdb1: a bad sector was rewritten from the other members (sector {})"
     one, two = corrected.format(16), corrected.format(24)
     assert folded(one, two, two) == [f"{words.format(16)} (and 2 further)"]
     assert folded(one, one) == [f"{words.format(16)} (x2)"]

@@ -56,7 +56,7 @@ def test_a_link_that_fails_and_the_member_on_it() -> None:
     assert incident.hint.cause is IncidentCause.LINK
     assert incident.hint.sentence == (
         "the link of ata3 (sdc) reported errors and was reset 2 times, then md failed sdc1: that points to"
-        " the cable, the backplane, its power or the port, before the disk; exchange the cable first"
+        " the cable, the backplane, its power or the port, before the disk; replace the cable first"
     )
     assert incident.hint.basis == ("ata-exception", "ata-reset", "ata-serror")
 
@@ -121,7 +121,7 @@ def test_bad_sectors() -> None:
     (incident,) = found(lines)
     assert incident.hint is not None
     assert incident.hint.cause is IncidentCause.BAD_SECTORS
-    assert "sdb could not read some of its sectors; md wrote 1 sector range anew" in incident.hint.sentence
+    assert "sdb could not read some of its sectors; md rewrote 1 sector range" in incident.hint.sentence
 
 
 def test_a_disk_that_does_not_answer() -> None:

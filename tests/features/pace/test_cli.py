@@ -107,7 +107,7 @@ def test_the_plan_says_what_is_written_and_what_comes_back() -> None:
     assert "It writes sync_speed_min and sync_speed_max in /sys/class/block/md127/md, and nr_" in words
     assert "What is there now comes back at the end, or by the next start: sync_speed_min" in words
     assert "It reads 4 KiB of the array 2 to 10 times a second, and lets md have as much speed as" in words
-    assert "No end is named" in words
+    assert "No end is set" in words
     assert "Full speed from 22:00 to 06:00." in words
 
 

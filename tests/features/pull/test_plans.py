@@ -172,7 +172,7 @@ def test_refused_without_root_and_for_what_is_no_disk() -> None:
     assert refused(plan_take_out(host, "sda2", BAYS)) == "needs root; run it as: sudo raidtui"
     assert refused(plan_take_out(parted(), "sdc", BAYS)) == "sdc holds no member of an array that is there"
     assert refused(plan_take_out(parted(), "dm-0", BAYS)).startswith(
-        "dm-0 is not a disk: it stands on others"
+        "dm-0 is not a disk: it is built on others"
     )
 
 

@@ -99,7 +99,7 @@ def test_no_plan_while_a_wrong_one_is_missing(host: BayHost, pulls: Pulls) -> No
     host.pull("sdb", without("sdb", "sdc"))
     found = pull_plans.plan_next(host, host.survey(), look(host, pulls))
     assert isinstance(found, Refusal)
-    assert found.sentence == "serial S5Y1NX0R100872 is missing, which is not to be pulled; push it back first"
+    assert found.sentence == "serial S5Y1NX0R100872 is missing, which must not be pulled; push it back first"
 
 
 def test_while_it_is_to_be_pulled_there_is_no_plan(host: BayHost, pulls: Pulls) -> None:
@@ -251,7 +251,7 @@ def test_it_closes_with_what_cannot_be_told_and_why(host: BayHost, pulls: Pulls)
     found = done(host, pulls)
     assert (found.words.head, found.words.role) == ("Done", "warn")
     assert found.words.text[1:] == (
-        "Whether the machine boots without any one disk cannot be told: what boots it is not known.",
+        "It is not known whether the machine boots without any one disk: how it boots is not known.",
     )
     assert look_dict(found)["boot"]["disks"] == []
 

@@ -125,7 +125,7 @@ def test_a_disk_beside_the_arrays_that_leaves_is_wrong_too(host: BayHost, record
     found = stands(host, record)
     assert [disk.identity for disk in found.wrong] == ["20214A2B3C4D"]
     words = pull_words(record, found, host.sampler().sample().arrays)
-    assert words.text[-1] == "It held no member of an array: nothing is to be added."
+    assert words.text[-1] == "It held no member of an array: there is nothing to add."
 
 
 @pytest.mark.parametrize(

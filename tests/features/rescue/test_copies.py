@@ -74,7 +74,7 @@ def test_to_a_disk_it_is_confirmed() -> None:
     [
         ({"installed": False}, "ddrescue is not installed; apt install gddrescue"),
         ({"source": "sdx"}, "there is no device sdx"),
-        ({"target": "sda"}, "sda is on the disk that is copied"),
+        ({"target": "sda"}, "sda is on the disk to be copied"),
         (
             {"target": "sdc"},
             "sdc is too small: 50 GiB, sda has 100 GiB; choose a disk that is at least as large",
@@ -82,9 +82,9 @@ def test_to_a_disk_it_is_confirmed() -> None:
         ({"target": "sdd"}, "sdd is in use: ext4 mounted at /srv; choose a free device"),
         (
             {"source": "sdd"},
-            "sdd is in use: ext4 mounted at /srv; unmount it first: what is written meanwhile",
+            "sdd is in use: ext4 mounted at /srv; unmount it first: the copy misses what",
         ),
-        ({"map_path": ""}, "a disk has no serial number by which its map file could be found again"),
+        ({"map_path": ""}, "a disk has no serial number to find its map file by"),
         (
             {"map_there": True, "other": "sdb (S-9)"},
             "/srv/sda.img.map belongs to a copy of another disk: sdb (S-9)",

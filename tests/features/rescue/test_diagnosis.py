@@ -61,7 +61,7 @@ def test_numbers_of_the_kernel_speak_for_former_members() -> None:
         for array in read_rescue(wrecked("r6-members-recorded-as-spares")).arrays
         for cause in array.causes
     ]
-    numbers = "/proc/mdstat numbers sda[0], sdb[2] and sdc[3], below 6, as members from the creation on are"
+    numbers = "/proc/mdstat numbers sda[0], sdb[2] and sdc[3], below 6, as for members since creation"
     assert any(numbers in text for text in said), said
 
 
@@ -118,7 +118,7 @@ def test_one_half_is_taken_and_the_other_kept() -> None:
     group = cast("MemberGroup", SimpleNamespace(halves=(("sda", "sdb"),), blocks=blocks))
     for way, (kept, left) in zip(take_halves(group), (("sda", "sdb"), ("sdb", "sda")), strict=True):
         assert way.devices == (kept,)
-        assert f" {left} is kept as it is until all files there are safe" in way.text
+        assert f" {left} is kept unchanged until all files there are safe" in way.text
         assert (way.writes, way.forgives) == (
             f"the superblock of {kept}; later all of {left}",
             f"what was written to {left} alone",

@@ -92,7 +92,7 @@ def test_a_volume_in_two_pieces() -> None:
     [
         ("crypto_LUKS", {}, 9, ContentKind.ENCRYPTED, "without the key"),
         ("swap", {}, 9, ContentKind.SWAP, "swap space"),
-        ("", {}, 9, ContentKind.NOT_KNOWN, "no file system that udev knows"),
+        ("", {}, 9, ContentKind.NOT_KNOWN, "no file system known to udev"),
         ("linux_raid_member", {}, 9, ContentKind.NOT_KNOWN, "a member of another array"),
         (
             "crypto_LUKS",
@@ -133,7 +133,10 @@ def test_where_lvm_is_silent_nothing_is_called_free(said: str, words: str) -> No
     root = tree(kind="LVM2_member")
     root.put(output_path((*_PVS, "--options", "pe_start,vg_name", "/dev/md127")), said)
     (found,) = laid(root, 5000, 4)
-    assert (found.kind, found.text) == (ContentKind.NOT_KNOWN, f"LVM does not say what lies there: {words}")
+    assert (found.kind, found.text) == (
+        ContentKind.NOT_KNOWN,
+        f"LVM does not report what lies there: {words}",
+    )
 
 
 def test_through_an_opened_mapping() -> None:
@@ -225,4 +228,4 @@ def test_the_owners_of_blocks_of_xfs() -> None:
     assert owners[6].paths == ("/a b/c",)
     answers = {"blockget": (said[:40], "xfs_db: cannot read"), "blocksize": ("blocksize = 4096\n", "")}
     _, why = find_xfs_owners(Answering(answers), "md127", [(5 * 4096, 7 * 4096)])
-    assert why == "xfs_db does not say who owns the blocks: xfs_db: cannot read"
+    assert why == "xfs_db does not report who owns the blocks: xfs_db: cannot read"

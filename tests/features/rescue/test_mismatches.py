@@ -396,5 +396,5 @@ def test_two_copies_against_two() -> None:
         for slot, (device, version) in enumerate(copies)
     )
     found = Mismatch(verdict=MismatchVerdict.NOT_KNOWN, sectors=8, bytes_differ=9, parts=parts)
-    words = "Which copy is right cannot be known. 2 versions: A: sda and sdc; B: sdb and sdd."
+    words = "There is no way to know which copy is right. 2 versions: A: sda and sdc; B: sdb and sdd."
     assert verdict_text(found) == words

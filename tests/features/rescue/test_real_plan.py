@@ -104,13 +104,13 @@ def test_what_is_forgiven_is_said() -> None:
     ]
     assert plan.notes == (
         (
-            "sdc is 1 event behind, last updated 14 s before the newest: what was written in that time and"
-            " lies on it may be lost."
+            "sdc is 1 event behind, last updated 14 s before the newest: data written to it in"
+            " that time may be lost."
         ),
         "sdd is 17 events behind, last updated 90 s before the newest; it is left out.",
         (
-            "Afterwards: mount it read-only, copy what cannot be replaced, and compare the contents of files"
-            " with a backup or their sums. Only then let anything write to it, or rebuild it."
+            "Afterwards: mount it read-only, copy what cannot be replaced, and compare file contents with"
+            " a backup or their checksums. Only then let anything write to it, or rebuild it."
         ),
         (
             "The ends of the members are saved in /var/lib/raidtui/rescue: 768 MiB; 100 GiB are free in"
@@ -171,7 +171,8 @@ def test_with_little_room_the_least_is_saved() -> None:
     assert {word for word in words if word.startswith("count=")} == {f"count={MIB}"}
     assert plan.notes[-1] == (
         "The ends of the members are saved in /srv: 6 MiB; 400 MiB are free in /srv. 128 MiB of each end are"
-        " saved where 1.5 GiB are free. That is memory: after a boot it is gone, and nothing can be restored."
+        " saved where 1.5 GiB are free. That folder is in memory: a reboot clears it, and then nothing can be"
+        " restored."
     )
 
 
@@ -229,7 +230,7 @@ def test_a_start_that_writes_nothing_saves_nothing() -> None:
             FORCED,
             TrialMethod.OVERLAYS,
             {"void": "a store is full"},
-            "the trial T says nothing: a store is full",
+            "the trial T shows nothing: a store is full",
         ),
         (
             FORCED,
@@ -237,7 +238,7 @@ def test_a_start_that_writes_nothing_saves_nothing() -> None:
             {"proof": Proof(check=CheckResult.NOT_POSSIBLE, sure="mdadm failed")},
             "the trial T was refused: mdadm failed",
         ),
-        (FORCED, TrialMethod.OVERLAYS, {"digests": {}}, "sda does not read as when it was tried"),
+        (FORCED, TrialMethod.OVERLAYS, {"digests": {}}, "sda does not read as it did in the trial"),
     ],
 )
 def test_what_is_not_proven_is_refused(
@@ -248,7 +249,7 @@ def test_what_is_not_proven_is_refused(
 
 def test_a_trial_that_has_not_ended_proves_nothing() -> None:
     assert refused(members(), trial(), None).startswith(
-        "the trial T says nothing: it has not come to its end; try again"
+        "the trial T shows nothing: it has not ended; try again"
     )
 
 

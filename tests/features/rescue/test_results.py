@@ -75,7 +75,7 @@ GEOMETRY = RescueGeometry(
 OTHER = replace(GEOMETRY, order=("sdb", "sda", "sdc"))
 PROOF = Proof(check=CheckResult.CLEAN)
 WARNING = (
-    ": a check may find nothing wrong in any of them. Compare the contents of files before you choose:"
+    ": a check may find nothing wrong in any of them. Compare file contents before you choose:"
     " raidtui rescue try rebuild-superblocks --hashes."
 )
 
@@ -237,7 +237,7 @@ def found(*, alike: int, more: bool = False) -> SearchResult:
 
 
 def test_a_tie() -> None:
-    first = "One of 720 geometries that fit alike, not the only one"
+    first = "One of 720 geometries that fit equally, not the only one"
     assert found(alike=720).tie_of(GEOMETRY) == first + WARNING
     assert found(alike=720, more=True).tie_of(GEOMETRY).startswith("One of at least 720 geometries")
 

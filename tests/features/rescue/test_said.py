@@ -138,7 +138,7 @@ def test_disks_that_fail_are_told_from_cables() -> None:
     text = texts(diagnose(replace(facts, media={**facts.media, **media})), CauseCode.FAILED_TOGETHER)
     assert text.endswith(
         "SMART of ubdd: transfers failed: cable or controller;"
-        " SMART has nothing against ubdc: a cable or a controller is likelier than the disk."
+        " SMART finds nothing wrong with ubdc: a cable or a controller is likelier than the disk."
     )
     dying = {"ubdc": MediumState(device="ubdc", smart=True, dying="sectors cannot be read")}
     (array,) = diagnose(replace(facts, media={**facts.media, **dying}))
@@ -159,7 +159,7 @@ def test_nothing_is_known_where_nothing_can_be_read(
     (tmp_path / "empty" / "proc").mkdir(parents=True)
     (tmp_path / "empty" / "proc" / "mdstat").write_text("Personalities : \nunused devices: <none>\n")
     assert run(["--root", str(tmp_path / "empty"), "rescue"]) == 3
-    why = "superblocks are needed, and there is no block device: /proc/mdstat alone does not have them"
+    why = "superblocks are needed, but there is no block device: /proc/mdstat does not have them"
     assert capsys.readouterr().err == f"raidtui: {why}\n"
     assert run(["--root", str(tmp_path / "empty"), "rescue", "sda"]) == 3
     assert "raidtui: sda: there is no such device" in capsys.readouterr().err
@@ -182,7 +182,7 @@ def test_a_reshape_in_place_needs_its_backup_file() -> None:
         lines = [line for line in text.split("\n") if "New Offset" not in line]
         root.put(path, "\n".join(lines).replace("Delta Devices : 1 (3->4)", "New Chunksize : 128K"))
     (array,) = read_rescue(root).arrays
-    assert "from 64K to 128K chunks was cut at" in texts((array,), CauseCode.RESHAPE_CUT)
+    assert "from 64K to 128K chunks was interrupted at" in texts((array,), CauseCode.RESHAPE_CUT)
     assert "so mdadm backs up what is being moved: the file" in texts((array,), CauseCode.RESHAPE_CUT)
     possible = {str(way.code): way.possible for way in array.ways}
     assert (possible["start"], possible["look"], possible["continue-reshape"]) == (False, False, False)
@@ -224,7 +224,7 @@ def test_a_growth_needs_a_backup_file_up_to_where_its_stripes_lie_behind_what_th
     ways = {str(way.code): way for way in array.ways}
     assert ways["start"].possible is not needed
     assert ways["revert-reshape"].backup == ("/var/lib/raidtui/rescue/backup-aaaa0001" if needed else "")
-    assert ("does not go on without a backup file" in texts((array,), CauseCode.RESHAPE_CUT)) is needed
+    assert ("does not continue without a backup file" in texts((array,), CauseCode.RESHAPE_CUT)) is needed
 
 
 def test_force_says_what_a_reshape_moved_without_a_member() -> None:
@@ -234,7 +234,9 @@ def test_force_says_what_a_reshape_moved_without_a_member() -> None:
     (array,) = read_rescue(root).arrays
     (force,) = [way for way in array.ways if way.code == "force"]
     assert force.possible
-    assert "what the reshape moved after ubdc had left it: that records another place of it" in force.forgives
+    assert (
+        "what the reshape moved after ubdc had left it: that member records another place" in force.forgives
+    )
 
 
 def test_enough_devices_without_a_way_are_not_lost() -> None:
@@ -245,7 +247,7 @@ def test_enough_devices_without_a_way_are_not_lost() -> None:
         root.put(output_path(("mdadm", *command, "/dev/ubdb")), said)
     (array, *_) = read_rescue(root).arrays
     assert judge_array(array).code is VerdictCode.NOT_KNOWN
-    assert judge_array(array).text.startswith("Not known whether it can be saved: there are devices enough")
+    assert judge_array(array).text.startswith("Not known whether it can be saved: enough devices may hold")
 
 
 def test_an_array_is_not_lost_while_a_device_has_not_answered() -> None:
@@ -257,7 +259,7 @@ def test_an_array_is_not_lost_while_a_device_has_not_answered() -> None:
             root.put(output_path(argv), "timed-out\nmdadm did not answer within 20 s")
     (array, *_) = read_rescue(root).arrays
     assert judge_array(array).code is VerdictCode.NOT_KNOWN
-    assert judge_array(array).text.endswith("it is not known what is on ubda and ubdb.")
+    assert judge_array(array).text.endswith("the contents of ubda and ubdb are not known.")
 
 
 @pytest.mark.parametrize(

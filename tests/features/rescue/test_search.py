@@ -105,8 +105,8 @@ def test_nothing_is_written(base: Path, tmp_path: Path) -> None:
 def test_members_that_may_be_exchanged_are_named(base: Path, tmp_path: Path) -> None:
     paths = write_members(tmp_path, ext4(base), level=10, layout="n2", order=[2, 0, 3, 1], chunk=64 * KIB)
     notes = search(paths).candidates[0].notes
-    assert "m0 and m2 hold the same: exchanged, they read the same." in notes
-    assert "m1 and m3 hold the same: exchanged, they read the same." in notes
+    assert "m0 and m2 hold the same: swapped, they read the same." in notes
+    assert "m1 and m3 hold the same: swapped, they read the same." in notes
 
 
 def test_a_member_with_other_content_is_left_out(base: Path, tmp_path: Path) -> None:
@@ -172,13 +172,13 @@ def test_two_of_four_gone_is_impossible(base: Path, tmp_path: Path) -> None:
     paths = write_members(tmp_path, ext4(base), level=5, layout="left-symmetric", order=[0, 1, 2, 3])
     result = search([*paths[:2], blank(tmp_path)])
     assert (result.outcome, result.candidates) == (SearchOutcome.IMPOSSIBLE, ())
-    assert "and 2 of them are missing or blank" in result.text[-1]
+    assert "and 2 are missing or blank" in result.text[-1]
 
 
 def test_nothing_on_blank_devices(tmp_path: Path) -> None:
     result = search([blank(tmp_path)])
     assert (result.outcome, result.candidates) == (SearchOutcome.NOTHING, ())
-    assert result.text == ("There is nothing here: all that was read of the devices is zero.",)
+    assert result.text == ("There is nothing here: everything that was read from the devices is zero.",)
 
 
 def test_nothing_on_noise(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_a_tie_is_said_as_a_tie(tmp_path: Path) -> None:
     result = search(paths)
     assert result.outcome is SearchOutcome.TIED
     assert result.alike > 6
-    assert f"{result.alike} geometries fit alike: not unique." in result.text
+    assert f"{result.alike} geometries fit equally: not unique." in result.text
     assert {candidate.geometry.order[0] for candidate in result.candidates if candidate.best} >= {"m1"}
 
 

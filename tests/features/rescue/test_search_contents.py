@@ -260,4 +260,4 @@ def test_a_bad_sector_is_told_and_does_not_end_the_search(
     monkeypatch.setattr(os, "pread", pread)
     result = search(paths)
     assert result.candidates[0].geometry.order == NAMES
-    assert "m0: not all of it can be read. Copy it first." in result.text
+    assert "m0: not everything can be read. Copy it first." in result.text

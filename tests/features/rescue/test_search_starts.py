@@ -154,7 +154,7 @@ def test_a_table_that_may_be_of_either_is_a_tie(base: Path, tmp_path: Path) -> N
         path.write_bytes(disk(tmp_path, "dos", ext4(base))[:MIB] + path.read_bytes()[MIB:])
     result = search(paths)
     assert result.outcome is SearchOutcome.TIED
-    assert "or what the member itself had before" in result.text[-1]
+    assert "or be what the member itself held before" in result.text[-1]
 
 
 def blocks(block: Superblock, **slots: int) -> dict[str, Superblock]:

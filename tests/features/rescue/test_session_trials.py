@@ -93,8 +93,8 @@ def test_one_that_was_killed_is_found(places: Path) -> None:
 @pytest.mark.parametrize(
     ("outcome", "reason", "trouble"),
     [
-        (CLEAN, "sda reads otherwise than before the trial", "sda reads otherwise than before the trial"),
-        (VOID, "sda reads otherwise than before the trial", "sda reads otherwise than before the trial"),
+        (CLEAN, "sda does not read as before the trial", "sda does not read as before the trial"),
+        (VOID, "sda does not read as before the trial", "sda does not read as before the trial"),
         (VOID, VOID.void, ""),  # the outcome says it
         (CLEAN, "", "failed"),
     ],

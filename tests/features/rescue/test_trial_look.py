@@ -74,8 +74,8 @@ def test_a_file_of_the_list_that_is_nowhere_is_damage(found: list[FilesFound], *
         ("new", ""),
         ("file", "is not a folder"),
         ("none/new", "there is no folder"),
-        ("own-abc/1", "is a place of a trial itself"),
-        ("link", "is a place of a trial itself"),
+        ("own-abc/1", "belongs to a trial"),
+        ("link", "belongs to a trial"),
     ],
 )
 def test_where_files_may_be_copied_to(tmp_path: Path, name: str, why: str) -> None:
@@ -92,10 +92,10 @@ def test_where_files_may_be_copied_to(tmp_path: Path, name: str, why: str) -> No
         (
             "timed-out\nblkid did not answer within 60 s",
             CheckResult.NOT_TRIED,
-            "it is not known what is there: blkid did not answer within 60 s",
+            "its contents are not known: blkid did not answer within 60 s",
         ),
-        ("exit 1\n", CheckResult.NOT_TRIED, "it is not known what is there: blkid failed (1)"),
-        ("exit 2\n", CheckResult.NO_FILE_SYSTEM, "blkid knows nothing of what is there"),
+        ("exit 1\n", CheckResult.NOT_TRIED, "its contents are not known: blkid failed (1)"),
+        ("exit 2\n", CheckResult.NO_FILE_SYSTEM, "blkid does not know its contents"),
     ],
 )
 def test_what_is_there(said: str, check: CheckResult, sure: str, tmp_path: Path) -> None:

@@ -319,7 +319,7 @@ def test_a_container_is_assembled_and_its_volumes_are_started(kind: str, env: st
 def test_what_a_container_does_not_know_is_refused() -> None:
     host, made = of_container("ddf", force=True)
     said = refused(plan_trial(host, HOST, request(TrialMethod.OVERLAYS, made)))
-    assert "sda is in a container of DDF metadata, which knows none of that" in said
+    assert "sda is in a container of DDF metadata, which has no such method" in said
     host, made = of_container("imsm")
     said = refused(plan_trial(host, HOST, request(TrialMethod.OVERLAYS, made)))
     assert "Intel's metadata know their disks by serial numbers, which overlays do not have" in said
@@ -336,7 +336,7 @@ def test_what_md_replays_is_never_tried_on_the_members_themselves(features: int)
     host = survey(*(replace(device(name), superblock=block) for name in NAMES))
     made = Assembly(devices=NAMES, uuid=UUID)
     sentence = refused(plan_trial(host, HOST, request(TrialMethod.READ_ONLY, made)))
-    assert "md replays the log of sda, sdb, sdc as it starts them, also read-only" in sentence
+    assert "md replays the log of sda, sdb, sdc when it starts them, even read-only" in sentence
     assert isinstance(plan_trial(host, HOST, request(TrialMethod.OVERLAYS, made)), TrialPlan)
     assert choose_method(host, NAMES) is TrialMethod.OVERLAYS
     assert choose_method(members(), NAMES) is TrialMethod.READ_ONLY

@@ -20,7 +20,7 @@ from tests.features.rescue.striping import MIB, write_members
 
 PARITY = "Parity does not match in "
 COPIES = "The copies of "
-NOT_KNOWN = "a member has missed writes, or something was written past the array"
+NOT_KNOWN = "a member has missed writes, or something bypassed the array"
 
 
 def missed_writes(path: Path, *, every: int) -> None:
@@ -79,7 +79,7 @@ def test_a_member_that_has_missed_writes(  # noqa: PLR0917
         assert (first.proof.check, first.evidence.doubts) == (CheckResult.CLEAN, ())
         assert result.outcome is SearchOutcome.UNIQUE
     else:
-        assert "Members disagree, and nothing says which one is outdated: any one may be." in result.text
+        assert "Members disagree, and nothing shows which one is outdated: any may be." in result.text
         without = {each.evidence.spared: each for each in result.candidates if each.evidence.spared}
         assert set(without) == spared
         for name, each in without.items():  # one of them reads the outdated member, and may be clean
@@ -141,8 +141,8 @@ def test_more_members_overwritten_than_it_survives(
         noise(path)
     result = search(paths)
     assert (result.outcome, result.candidates) == (SearchOutcome.IMPOSSIBLE, ())
-    assert "none reads what stands on it" in result.text[-1]
-    assert result.text[-1].endswith("they were overwritten, or are of another array.")
+    assert "none reads what is on the array" in result.text[-1]
+    assert result.text[-1].endswith("they were overwritten, or belong to another array.")
 
 
 def test_the_one_whose_parity_matches_is_alone(tmp_path: Path) -> None:

@@ -116,12 +116,12 @@ def test_the_words_reach_the_planner(host: Host, words: str, expected: list[str]
                 " give a multiple of 32 KiB below 220200960 KiB"
             ),
         ),
-        ("journal data --remove", "raid10 has no parity: there is nothing that a journal would protect"),
-        ("journal data --policy=ppl", "raid10 has no parity: there is nothing that a journal would protect"),
-        ("journal data --add sdo", "raid10 has no parity: there is nothing that a journal would protect"),
+        ("journal data --remove", "raid10 has no parity, so a journal would protect nothing"),
+        ("journal data --policy=ppl", "raid10 has no parity, so a journal would protect nothing"),
+        ("journal data --add sdo", "raid10 has no parity, so a journal would protect nothing"),
         (
             "grow data --add sdo --extend=vg/lv",
-            "no active volume vg/lv stands on data; name it as GROUP/VOLUME",
+            "no active volume vg/lv is on data; name it as GROUP/VOLUME",
         ),
     ],
 )
@@ -134,7 +134,7 @@ def test_refused(host: Host, words: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("path", "why"),
     [
-        ("backup", "it is no absolute path"),
+        ("backup", "it is not an absolute path"),
         ("/var/none/backup", "there is no folder /var/none"),
         ("/var/old", "it is there already"),
         ("/var/", "it is a folder"),

@@ -94,9 +94,9 @@ def test_all_at_a_glance(tune: Run) -> None:
         ),
         "  raidtui tune set @data scheduler=mq-deadline queue_depth=32",
         (
-            "info: queue_depth of sdc is 1: NCQ is off. A published test on a RAID-10 of two SSDs had a"
-            " quarter of the IOPS at 1 that it had at 8; a depth that the disk's firmware cannot take may"
-            " end in link resets."
+            "info: queue_depth of sdc is 1: NCQ is off. In a published test, a RAID-10 of two"
+            " SSDs had a quarter of the IOPS at 1 that it had at 8; a depth that the disk's firmware"
+            " cannot handle may cause link resets."
         ),
         "  raidtui tune set sdc queue_depth=32",
         (

@@ -73,7 +73,7 @@ def test_given_kept_replaced_and_forgotten(place: Path, capsys: Prints) -> None:
     [
         ("sdz=sat", "there is no such disk"),
         ("sda", "there is no such disk"),
-        ("sda=-x", "'-x' is no device type"),
+        ("sda=-x", "'-x' is not a device type"),
         ("sda=jmb39x,0", "smartctl writes to the disk"),
     ],
 )

@@ -362,8 +362,8 @@ def test_a_root_delay_leaves_one_round_for_what_needs_two(kind: StackKind, delay
     (reason,) = found.reasons
     assert (found.boots_without, reason.code, reason.boots) == (False, BootCode.ROOT_DELAY, False)
     assert reason.text == (
-        f"with rootdelay={delay} the initramfs gives up when it has started the degraded array: dm-0, which"
-        " stands on it, is not there yet"
+        f"with rootdelay={delay} the initramfs gives up once it has started the degraded array: dm-0, which"
+        " is on that array, is not there yet"
     )
     last = with_words(root, f"rootdelay={delay}", "rootdelay=5")
     assert stacked(last, kind).reasons == ()
@@ -445,7 +445,8 @@ def test_a_firmware_that_may_try_another_disk_first() -> None:
     (reason,) = found["ubda"].reasons
     assert reason.code is BootCode.LOADER_ORDER
     assert reason.text == (
-        "another disk boots it, but the firmware may try one first that does not: ubdb has no boot code"
+        "another disk boots the machine, but the firmware may first try one that does not: ubdb has no boot"
+        " code"
     )
     assert all(each.boots_without for each in of_three(lambda facts: facts))
 

@@ -44,10 +44,10 @@ def test_one_fact_of_two_disks_and_no_plan() -> None:
 def test_it_cannot_be_told() -> None:
     verdicts = (of("sda", UNREAD), of("sdb", ORDER))
     assert boot_sentences(verdicts) == (
-        "Whether the machine boots without sda cannot be told: sdb can only be read by root.",
+        "It is not known whether the machine boots without sda: sdb can only be read by root.",
         (
-            "Whether the machine boots without sdb cannot be told: it depends. Plan: raidtui plan boot loader"
-            " sdb."
+            "It is not known whether the machine boots without sdb: it depends. Plan: raidtui plan boot"
+            " loader sdb."
         ),
     )
     assert (boots_without_any(verdicts), indispensable(verdicts)) == (None, ())
@@ -55,12 +55,12 @@ def test_it_cannot_be_told() -> None:
 
 def test_a_disk_that_carries_the_root_alone() -> None:
     assert boot_sentences((of("nvme0n1", LOST),)) == (
-        "Without nvme0n1 it does not boot: the root file system lies on it alone.",
+        "Without nvme0n1 it does not boot: the root file system is on that disk alone.",
     )
 
 
 def test_nothing_is_known() -> None:
     assert boot_sentences(()) == (
-        "Whether the machine boots without any one disk cannot be told: what boots it is not known.",
+        "It is not known whether the machine boots without any one disk: how it boots is not known.",
     )
     assert boots_without_any(()) is None

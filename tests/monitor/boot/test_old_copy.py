@@ -33,7 +33,7 @@ def test_it_may_come_up_with_old_data() -> None:
     last, gone = without_b(facts)
     assert [(each.code, each.boots) for each in last.reasons] == [(BootCode.OLD_COPY, None)]
     assert last.reasons[0].text == (
-        "ubdb3 has left the array, and does not know it: the machine may come up with the data of then"
+        "ubdb3 has left the array, but does not record that: the machine may boot with its old data"
     )
     assert codes(gone) == [BootCode.ARRAY_NOT_STARTED]  # /srv, and it did end so in QEMU: "degraded"
 

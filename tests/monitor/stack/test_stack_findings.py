@@ -50,8 +50,8 @@ def test_writeback_on_one_disk_above_a_raid5() -> None:
     assert finding.role == "bad"
     assert finding.text == (
         "vc/slow is cached in writeback mode on ubdf alone, which survives no lost disk, above what survives"
-        " 1 lost disk: when the cache is lost, what was not written back (now 0 B), and with it the file"
-        " system, is lost"
+        " 1 lost disk: losing the cache loses what was not written back (now 0 B), and"
+        " with it the file system"
     )
     assert finding.remedy == "lvchange --cachemode writethrough vc/slow, or a mirror under the cache"
 
@@ -143,8 +143,8 @@ def test_one_array_attends_to_all_of_a_linear_volume() -> None:
     look = worked(host, 40.0, md20=BUSY, md21=IDLE, **{linear(host): BUSY})
     (finding,) = found(look, StackCode.ONE_CARRIES_ALL)
     assert finding.text == (
-        "md20 attends to 100% of the bytes of vc/lin, md21 to the rest: the volume is linear, with one device"
-        " after the other, and what is in use lies on one of them"
+        "md20 serves 100% of the bytes of vc/lin, md21 the rest: the volume is linear, with one device"
+        " after the other, and the data in use lies on one of them"
     )
     assert finding.remedy == (
         "a new volume with lvcreate --stripes 2, and copy; a volume is not striped afterwards"
@@ -155,7 +155,7 @@ def test_of_a_striped_volume_the_reason_is_another() -> None:
     host = StackHost()
     name = called(look_at(host).meter.now, "vc/str").name.replace("-", "_")
     (finding,) = found(worked(host, 40.0, md20=BUSY, **{name: BUSY}), StackCode.ONE_CARRIES_ALL)
-    assert "what is in use lies within few stripes" in finding.text
+    assert "the data in use lies within few stripes" in finding.text
 
 
 def test_an_array_that_syncs_is_the_reason() -> None:
@@ -204,7 +204,7 @@ def test_many_small_requests_count_by_number() -> None:
     small = (10_000, 80_000, 0, 0)
     look = worked(host, 40.0, md20=small, md21=(1000, 8000, 0, 0), **{linear(host): small})
     (finding,) = found(look, StackCode.ONE_CARRIES_ALL)
-    assert finding.text.startswith("md20 attends to 91% of the requests of vc/lin")
+    assert finding.text.startswith("md20 serves 91% of the requests of vc/lin")
 
 
 # -- the rest

@@ -94,7 +94,7 @@ def test_without_tables() -> None:
     assert slow.cache is None
     tools = ("dmsetup", "dmsetup", "lvs")
     assert stack.unknown == tuple(
-        f"{tool} was not run for this capture: what it would say is not known" for tool in tools
+        f"{tool} was not run for this capture: its answer is not known" for tool in tools
     )
     assert called(stack, "bcache0").cache is not None
 

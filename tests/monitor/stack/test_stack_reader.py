@@ -40,7 +40,7 @@ def test_a_tool_that_hangs() -> None:
         for _ in range(3):
             look = reader.look({}, wait=True)
             stack = look.meter.now
-            assert stack.unknown == ("lvs has not answered within 0.2 s: what it would say is not known",)
+            assert stack.unknown == ("lvs has not answered within 0.2 s: its answer is not known",)
             assert [node.title for node in stack.nodes.values() if node.cache is not None] == [
                 "bcache0",
                 "vc/slow",
@@ -135,7 +135,7 @@ def test_a_tool_that_fails() -> None:
     host = StackHost()
     host.put("/.raidtui/run/dmsetup_table.txt", "exit 1\n")
     assert StackReader(host).look({}).meter.now.unknown == (
-        "dmsetup table failed with status 1 (no words): what it would say is not known",
+        "dmsetup table failed with status 1 (no message): its answer is not known",
     )
 
 

@@ -36,9 +36,7 @@ def _found(disk: DiskWear) -> list[tuple[str, str]]:
 def test_reads_that_failed() -> None:
     disk = _disk(BASE, smartctl=_smartctl(ABORTED))
     assert _found(disk) == [("attention", "read-failed")]
-    assert disk.findings[0].sentence == (
-        f"did not answer, so that its health is not known: smartctl: {ABORTED}"
-    )
+    assert disk.findings[0].sentence == (f"did not answer, so its health is not known: smartctl: {ABORTED}")
     assert (disk.percent.note, disk.written.note) == ("it was not read", "it was not read")
 
 

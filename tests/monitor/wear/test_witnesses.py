@@ -45,7 +45,7 @@ def test_the_word_follows_from_the_witnesses(
 
 def test_a_doubt_is_given_in_words() -> None:
     assert doubt_words(Confidence.NAMED, (FOR, AGAINST)) == "contradicted by a: 1"
-    assert doubt_words(Confidence.STANDARD, ()) == "nothing else bears it out"
+    assert doubt_words(Confidence.STANDARD, ()) == "nothing else confirms it"
     assert doubt_words(Confidence.ASSUMED, ()) == doubt_words(Confidence.NAMED, (FOR,)) == ""
 
 
@@ -144,7 +144,7 @@ def _text(disk_of: int) -> str:
 
 def test_a_percentage_needs_a_second_witness_too() -> None:
     alone = life_used(ssd("202 Percent_Lifetime_Remain 81 1 19"))
-    assert (alone.percent, alone.confidence, alone.note) == (19, "assumed", "nothing else bears it out")
+    assert (alone.percent, alone.confidence, alone.note) == (19, "assumed", "nothing else confirms it")
     erased = life_used(ssd("202 Percent_Lifetime_Remain 81 1 19", "173 Ave_Block-Erase_Count 100 0 570"))
     assert erased.confidence == "named"
     unlike = life_used(ssd("202 Percent_Lifetime_Remain 81 1 19", "231 Perc_Rated_Life_Remain 40 0 40"))
@@ -185,7 +185,7 @@ def _sas(read: str, write: str, hours: int) -> dict[str, Any]:
 def test_a_log_of_zeros_is_none() -> None:
     found = parsed(_sas("0.000", "0.000", 0))
     assert (written(found).size_bytes, found.media_errors, found.power_on_hours) == (None, None, None)
-    assert written(found).note == "all counters of its log, reads too, stand at 0: the disk keeps none"
+    assert written(found).note == "all counters in its log are 0, reads too: the disk keeps none"
     kept = parsed(_sas("900.000", "86472.611", 31_000))
     assert (written(kept).confidence, kept.media_errors, kept.power_on_hours) == ("standard", 0, 31_000)
 

@@ -10,7 +10,7 @@ version_added: "0.1.0"
 author: The raidtui maintainers (!UNKNOWN)
 description:
   - Makes a plan (C(raidtui plan --json)), shows it as diff in check mode, applies it (C(raidtui apply)).
-  - What is so already is not changed. What raidtui refuses fails the task with RV(code) and the sentence.
+  - What is already done is not changed. What raidtui refuses fails the task with RV(code) and the sentence.
 options:
   verb:
     description: The verb of C(raidtui plan).

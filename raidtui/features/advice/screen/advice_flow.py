@@ -15,7 +15,7 @@ _ENDS = {"30": "for 30 days", "365": "for a year", "": "for good"}
 
 
 async def mend(shell: ScreenShell, each: Advice) -> None:
-    """Show the plan that mends it, and carry it out if it is confirmed.
+    """Show the plan that fixes it, and carry it out if it is confirmed.
 
     Args:
         shell: the app.
@@ -49,7 +49,7 @@ async def ignore(shell: ScreenShell, advice: AdviceSession, each: Advice) -> Non
     if chosen is None:
         shell.say("nothing was changed", "plain")
         return
-    hint = "For others, and for yourself in a year; may be empty. It is said again when it gets worse."
+    hint = "For others, and for yourself in a year; may be empty. The advice returns when it gets worse."
     why = await shell.ask(Ask("Why is it ignored?", hint, text="", most=200))
     if why is None:
         shell.say("nothing was changed", "plain")

@@ -67,7 +67,7 @@ def card_lines(row: Row, look: AdviceLook, width: int) -> list[Line]:
         since = stamp(ignored.at_s, look.at_s)
         end = "for good" if ignored.until_s is None else f"until {_day(ignored.until_s)}"
         reason = f": {ignored.why}" if ignored.why else ""
-        words = f"by {ignored.who} since {since}, {end}{reason}. It is said again when it gets worse."
+        words = f"by {ignored.who} since {since}, {end}{reason}. It returns when it gets worse."
         lines += _labelled("Ignored", words, width)
     return lines
 

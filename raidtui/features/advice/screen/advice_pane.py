@@ -18,23 +18,23 @@ from raidtui.watch.watch import Report
 
 MEND = Command(
     id="advice.plan", keys="enter", action="mend", label="Plan", words="mend repair fix",
-    help="Show the plan that mends what the chosen advice is about.",
+    help="Show the plan that fixes what the chosen advice is about.",
     refuse=lambda pane: pane.refuse_plan(),
 )  # fmt: skip
 IGNORE = Command(
     id="advice.ignore", keys="i", action="ignore", label="Ignore", words="silence dismiss hide unignore",
-    help="Do not say the chosen advice any more, for good or for a while; or say it again.",
+    help="Ignore the chosen advice, for good or for a while; or stop ignoring it.",
     refuse=lambda pane: pane.refuse_ignoring(), now=lambda pane: "Heed" if pane.is_ignored else "Ignore",
 )  # fmt: skip
 IGNORED = Command(
     id="advice.ignored", keys="a", action="ignored", label="All", words="ignored hidden",
-    help="Show what is ignored, too, with who has said so and why.",
+    help="Also show ignored advice, with who ignored it and why.",
     refuse=lambda pane: "" if pane.look and pane.look.ignored else "nothing is ignored",
     now=lambda pane: "Not ignored" if pane.everything else "All",
 )  # fmt: skip
 READ_ADVICE = Command(
     id="advice.read", keys="r", action="read", label="Read again", words="refresh",
-    help="Look at the host again; that is done every ten minutes while the pane is in view.",
+    help="Read the host again; this happens every ten minutes while the pane is in view.",
 )  # fmt: skip
 ADVICE = (MEND, IGNORE, IGNORED, READ_ADVICE)
 
@@ -71,7 +71,7 @@ class AdvicePane(ListPane[Row], ReadingPane[AdviceSession, AdviceLook]):
     # -- acting
 
     def action_mend(self) -> None:
-        """Show the plan that mends the chosen one."""
+        """Show the plan that fixes the chosen one."""
         if not self.refuses(MEND) and (row := self.row) is not None:
             self.shell.open_flow(partial(self._mend, row))
 
@@ -146,7 +146,7 @@ class AdvicePane(ListPane[Row], ReadingPane[AdviceSession, AdviceLook]):
         if self.wanted_text:
             return "No advice matches. Esc shows all."
         if look.ignored:
-            return "Nothing else: all that was found is ignored. a shows it."
+            return "No other advice: all that was found is ignored. a shows it."
         return "No advice for this host."
 
     @property

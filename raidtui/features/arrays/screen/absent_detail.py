@@ -63,6 +63,6 @@ def _found(absent: AbsentArray, member: AbsentMember) -> tuple[str, str]:
     if member.events_behind > 1:
         return f"present, {member.events_behind} events behind", "warn"
     if member.dropped:
-        return "present, the others count it as failed", "warn"
+        return "present, the others record it as failed", "warn"
     was = f", was {member.role}" if member.role not in {"", "in_sync"} else ""
     return f"present{was}", "warn" if was and absent.absence is Absence.GONE else "plain"

@@ -60,7 +60,7 @@ GIVE_BACK = Command(
 PACE = Command(
     id="arrays.pace", keys="y", action="flow('pace')", label="Yield", foot=False,
     words="pace latency throttle slow users p99 background nice resync governor",
-    help="Let a sync yield to the users: hold a latency, and give md all the speed that is left.",
+    help="Let a sync yield to the users: hold a latency, and give md all remaining speed.",
 )  # fmt: skip
 UNDO = Command(
     id="arrays.undo", keys="u", action="do('undo')", label="Undo", foot=False, words="revert back",
@@ -89,7 +89,7 @@ REMOVE = Command(
 GROW = Command(
     id="arrays.grow", keys="G", action="flow('grow')", label="Grow", foot=False,
     words="reshape convert shrink level layout chunk larger expand devices journal ppl bitmap migrate",
-    help="Give the array another shape: devices, level, layout, chunk, size; a journal or a bitmap.",
+    help="Change the array's shape: devices, level, layout, chunk, size; a journal or a bitmap.",
 )  # fmt: skip
 RENAME = Command(
     id="arrays.rename", keys="N", action="repair('rename')", label="Rename", words="name label homehost",
@@ -112,7 +112,7 @@ ASSEMBLE = Command(
 LOCATE = Command(
     id="arrays.locate", keys="i", action="flow('locate')", label="Pull disk", foot=False,
     words="led light blink bay slot serial number find identify locate exchange swap hotplug which",
-    help="Pull a disk: which one it is and is not, its bay's light, what leaves, and the new one put in.",
+    help="Pull a disk: identify it, light its bay, see which disk leaves, and put the new one in.",
 )  # fmt: skip
 ZERO = Command(
     id="arrays.zero", keys="Z", action="flow('zero')", label="Zero", foot=False,

@@ -173,7 +173,7 @@ def _ends(report: Report, array: Array) -> tuple[str, ...]:
     if estimate.left_s is None:
         most = "" if high_s is None else f"at most {duration(high_s)}"
         return (f"{most}: skips what is unchanged", most) if most else ()
-    condition = " if it stays as fast" if estimate.if_as_fast else ""
+    condition = " at this speed" if estimate.if_as_fast else ""
     about = f"ends about {_clock(now_s, now_s + estimate.left_s)}"
     if low_s is None or high_s is None or high_s - low_s < 90:
         return about + condition, about + " if as fast" * bool(condition)
@@ -241,7 +241,7 @@ def _survival_lines(array: Array, width: int) -> list[Line]:
     sentence = array.loss_words if array.active else ""
     if array.parity_unfinished and not array.missing_slots:
         return _wrapped(
-            "until this resync ends, parity is incomplete: if one fails, data may be lost", width, "warn"
+            "until this resync ends, parity is incomplete: one failure may lose data", width, "warn"
         )
     if sentence and (held := only_holders(array)):
         slots = slots_words([member.slot for member, _ in held if member.slot is not None])

@@ -114,8 +114,8 @@ def nothing_lines(report: Report, wanted: str, width: int) -> list[Line]:
     if report.snapshot.trials:
         lines: list[Line] = [
             [],
-            [(" A rescue trial is there, and no other md array.", "strong")],
-            [(" a shows it: how far it is, what it has proven, how it is taken down.", "plain")],
+            [(" A rescue trial is in progress; there is no other md array.", "strong")],
+            [(" a shows its progress, what it has proven, and how to take it down.", "plain")],
             [],
         ]
     else:
@@ -157,7 +157,7 @@ def offer_words(report: Report, listed: Listed | None, key: str) -> str:
         key: the key that opens the guide.
     """
     if report.snapshot.trials:
-        return f"A rescue trial is there: its members are read-only until it ends; {key} shows it"
+        return f"A rescue trial is in progress: its members are read-only until it ends; {key} shows it"
     if listed is None or report.healths[listed.key] is not Health.FAILED:
         return ""
     state = "does not run" if isinstance(listed, AbsentArray) or not listed.active else "has failed"

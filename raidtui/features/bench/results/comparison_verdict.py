@@ -1,6 +1,6 @@
 """The verdict over two series of runs: faster, slower, no difference, or why that is not decided. Pure.
 
-A run is one value: what happens inside a run hangs together, so its samples are no evidence of their own.
+A run is one value: what happens inside a run hangs together, so its samples are not evidence of their own.
 Only runs whose order was drawn at random, block by block, are judged (``block_test``). Series that were
 measured at different times, or one after the other, have figures and no verdict.
 
@@ -32,7 +32,7 @@ from raidtui.features.bench.results.run_statistics import (
 ERROR = 0.03
 """How often a family of comparisons may have a wrong verdict."""
 MARGIN = 0.05
-"""What differs by less than this part is no difference worth the name."""
+"""What differs by less than this part is not a difference worth the name."""
 _MOST_BLOCKS = 1000
 _Row = TypeVar("_Row")
 

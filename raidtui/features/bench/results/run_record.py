@@ -41,7 +41,7 @@ class RunSample(Struct, frozen=True, kw_only=True, omit_defaults=True):
         t_s: seconds of the run at its end.
         read, write: all jobs added up.
         ios, size_bytes: totals since the run started: (read, write).
-        anew: fio reset its counters before it, as after a ramp time; earlier samples are not part of the
+        again: fio reset its counters before it, as after a ramp time; earlier samples are not part of the
             result.
         caches: readings of the caches below since the sample before it, each with its own time.
     """

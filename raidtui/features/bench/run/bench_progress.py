@@ -1,4 +1,4 @@
-"""How a benchmark goes on: the live samples in its folder, and the progress that they and its journal tell.
+"""How a benchmark continues: the live samples in its folder, and the progress that they and its journal tell.
 
 The live samples are JSON lines, written by the worker and read by those that follow it: the record of a run
 as it starts, then its samples, and between them its surroundings. They are not synced: they survive when the

@@ -78,8 +78,8 @@ class StreamParser:
     """Parses fio's output in pieces; it never raises.
 
     Attributes:
-        said: lines that are no JSON, the last 200.
-        broken: how many objects could not be used: cut short, or not JSON.
+        said: lines that are not JSON, the last 200.
+        broken: how many objects could not be used: interrupted, or not JSON.
         last: the last good object as it was printed.
     """
 

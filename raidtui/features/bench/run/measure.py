@@ -211,7 +211,7 @@ def partial_record(
 
 
 def _in_ramp(record: RunRecord, samples: Sequence[RunSample]) -> bool:
-    """Whether a run was cut short during its ramp time: fio resets its counters after the ramp."""
+    """Whether a run was interrupted during its ramp time: fio resets its counters after the ramp."""
     ramps = record.work is not None and record.work.ramp_s > 0
     return ramps and bool(samples) and not samples[0].anew
 
@@ -310,7 +310,7 @@ class PeriodicReader(Generic[T]):
         with self._lock:
             self._over.set()
         self._woken.set()
-        # A disk that does not answer keeps nobody: what it says then is thrown away.
+        # A disk that does not answer keeps no one: what it says then is thrown away.
         self._thread.join(_JOIN_S)
 
     def sampled(self, sample: RunSample) -> None:

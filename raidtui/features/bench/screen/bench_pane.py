@@ -260,9 +260,9 @@ class BenchFlow:
         lines = [[("Not put back:", "bad")], []]
         for text in left:
             lines += wrapped(text, _WIDTH, "plain")
-        words = "It stays as it is until you change it; the log lists it, too. Later benchmarks can run."
+        words = "It stays until you change it; the log lists it, too. Later benchmarks can run."
         lines += [[], *wrapped(words, _WIDTH, "plain")]
-        return bool(await self._shell.ask(Question(lines, (("y", "go on"),))) == "y")
+        return bool(await self._shell.ask(Question(lines, (("y", "continue"),))) == "y")
 
     async def stop(self, progress: BenchProgress) -> None:
         """Ask whether a benchmark shall end now, and end it."""

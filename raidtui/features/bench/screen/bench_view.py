@@ -119,7 +119,7 @@ class BenchView(Pane):
         self.redraw()
 
     def come(self) -> None:
-        """The pane comes into view, or goes: what nobody sees is looked at only while something runs."""
+        """The pane comes into view, or goes: what no one sees is looked at only while something runs."""
         if self.display:
             self.action_read()
 
@@ -180,7 +180,7 @@ class BenchView(Pane):
         self.session().note(text, tone)
 
     def _look_again(self) -> None:
-        """Soon while something runs and is seen, seldom otherwise; not at all where nobody would see it."""
+        """Soon while something runs and is seen, seldom otherwise; not at all where no one would see it."""
         if self._timer is not None:
             self._timer.stop()
             self._timer = None

@@ -114,7 +114,7 @@ def curve_lines(
         width: cells of a line.
         height: how many lines there are.
         braille: whether the terminal's font has these signs.
-        last_s: the second at the right edge, unless a curve goes on for longer.
+        last_s: the second at the right edge, unless a curve continues for longer.
         margin: how many cells the values at the left edge take at least.
         which: whether to say which run is drawn.
     """

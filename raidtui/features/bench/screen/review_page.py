@@ -54,7 +54,7 @@ class BenchReview(PageScreen[Offer]):
 
     @property
     def _missing(self) -> tuple[Candidate, ...]:
-        """The devices of which nobody has typed yet which they are."""
+        """The devices of which no one has typed yet which they are."""
         return tuple(each for each in self._devices if each.word not in self.confirmed)
 
     def draw(self) -> None:

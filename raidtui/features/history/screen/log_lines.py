@@ -241,7 +241,7 @@ def card_lines(row: LogRow, width: int, *, raw: bool) -> list[Line]:
         lines += _labelled("Hint", incident.hint.sentence, width)
     if row.subject.unknown:
         names = ", ".join(row.subject.unknown)
-        lines += _labelled("Then", f"{names}: names of that boot, which nothing matches with today's", width)
+        lines += _labelled("Then", f"{names}: names of that boot; nothing matches them with today's", width)
     lines.append([])
     shown = list(collapsed(incident.entries))
     for entry, others in shown[:_MOST]:

@@ -63,7 +63,7 @@ READ_LOG = Command(
 )  # fmt: skip
 END_LOG = Command(
     id="log.end", keys="x", action="end", label="End reading", foot=False, words="cancel stop",
-    help="End the reading of a long journal. What was read until then is shown.",
+    help="Stop reading a long journal. What has been read so far is shown.",
     refuse=lambda pane: "" if pane.run is not None else "nothing is being read",
 )  # fmt: skip
 LOG = (JUMP, TROUBLES, RAW, EXPORT_LOG, READ_LOG, END_LOG)
@@ -297,5 +297,5 @@ class LogPane(ListPane[LogRow]):
         """Return why the chosen row leads nowhere; "" where it does."""
         if self.row is None:
             return "no row is chosen"
-        gone = "this is about no array and no disk that is known to be here now"
+        gone = "this is not about an array or a disk known to be here now"
         return "" if any(self._target()) else gone

@@ -19,8 +19,8 @@ from raidtui.watch.watch import Report
 
 _WIDTH = 72
 _HINT = (
-    "Milliseconds that 99 of 100 requests may take, such as 20. If the sync has to end, type the hours behind"
-    " it: 20 24. It moves the limits of this array; they come back at the end."
+    "Milliseconds that 99 of 100 requests may take, such as 20. If the sync has to end in time, add"
+    " the hours: 20 24. It moves the limits of this array; they come back at the end."
 )
 
 
@@ -39,7 +39,7 @@ class PaceFlow:
         if (news := report.pacing.get(array.key)) is not None:
             await self._end(array, news)
             return
-        text = await self._shell.ask(Ask(f"Which latency is to be held on {array.title}?", _HINT))
+        text = await self._shell.ask(Ask(f"Which latency to hold on {array.title}?", _HINT))
         if text is None:
             self._shell.say("nothing was changed", "plain")
             return
@@ -67,7 +67,7 @@ class PaceFlow:
         self._shell.say(f"{array.title}: {plan.title}; y ends it", "ok")
 
     async def _end(self, array: Array, news: PaceNews) -> None:
-        words = (pace_sentence(news, self._shell.now_s()), "At its end, the limits are as they were before.")
+        words = (pace_sentence(news, self._shell.now_s()), "At its end, the previous limits return.")
         title = f"{array.title} is paced"
         if await self._shell.ask(Question(_lines(title, words), (("y", "end the pacing"),))) != "y":
             self._shell.say("nothing was changed", "plain")

@@ -21,7 +21,7 @@ from raidtui.view.units import SECTOR_BYTES, counted
 
 MOST_BLOCKS = 4096
 """How many blocks are looked up for one file system."""
-TOO_MANY = "not looked up: too much does not match"
+TOO_MANY = "not looked up: too many mismatches"
 _ICHECK_S = 900.0
 _TOOL_S = 60.0
 _FIELD = re.compile(r"^Block size: +([0-9]{1,6})$", re.MULTILINE)
@@ -210,7 +210,7 @@ def find_xfs_owners(
     lines = [found for line in output.stdout.split("\n") if (found := _XFS_USE.match(line))]
     if len(lines) != len(blocks):
         said = output.why_not or output.stderr.strip().split("\n")[0] or "it printed something else"
-        return 0, f"xfs_db does not say who owns the blocks: {said}"
+        return 0, f"xfs_db does not report who owns the blocks: {said}"
     return block_bytes, {
         block: _xfs_owner(*found.groups()) for block, found in zip(sorted(blocks), lines, strict=True)
     }
@@ -259,5 +259,5 @@ def _mapped_owner(label: str) -> Owner:
     if label.startswith("journal"):
         return Owner(kind=ContentKind.METADATA, text="the journal")
     if label.startswith(("inode ", "unknown")) and not label.startswith(("inode btree", "inode chunk")):
-        return unknown("in use, but by no file that has a name here")
+        return unknown("in use, but not by a file that has a name here")
     return Owner(kind=ContentKind.METADATA, text=f"a table of the file system ({label})")

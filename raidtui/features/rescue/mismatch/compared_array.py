@@ -154,7 +154,7 @@ def compared_array(array: Array) -> ComparedArray | Refusal:
     """
     level = _LEVELS.get(array.level or "")
     if level is None or not array.active:
-        why = array.why_not_redundant or f"{array.title} has no copies and no parity that md compares"
+        why = array.why_not_redundant or f"{array.title} has neither copies nor parity that md compares"
         return Refusal(code=RefusalCode.UNSUPPORTED, why=f"{why}: there is nothing to compare")
     if array.stale is not None:
         return Refusal(code=RefusalCode.UNKNOWN, why=f"{array.title} cannot be read: {array.stale.reason}")
@@ -178,12 +178,12 @@ def compared_array(array: Array) -> ComparedArray | Refusal:
     )
     slots = {member.slot for member in members}
     if len(slots) < len(members) or not slots <= set(range(shape.slots)):
-        return Refusal(code=RefusalCode.UNKNOWN, why=f"the slots of {array.title} are not understood")
+        return Refusal(code=RefusalCode.UNKNOWN, why=f"the slots of {array.title} cannot be interpreted")
     least = {1: 2, 6: shape.slots - 1, 10: 2}.get(level, shape.slots)
     if len(members) < least:
         return Refusal(
             code=RefusalCode.WRONG_STATE,
-            why=f"{len(members)} of {shape.slots} members are in sync: what is left has no redundancy",
+            why=f"{len(members)} of {shape.slots} members are in sync: no redundancy is left to compare",
             remedy="replace the missing member first",
         )
     component = (array.component_kib or 0) << 10
@@ -211,7 +211,7 @@ def _moving(array: Array) -> Refusal | None:
 
 def _shape(array: Array, level: int) -> StripeShape | Refusal:
     slots, chunk, component = array.raid_disks or 0, array.chunk_bytes or 0, (array.component_kib or 0) << 10
-    unknown = Refusal(code=RefusalCode.UNKNOWN, why=f"the layout of {array.title} is not understood")
+    unknown = Refusal(code=RefusalCode.UNKNOWN, why=f"the layout of {array.title} cannot be interpreted")
     if slots < 1 or not component or (level != 1 and not chunk):
         return unknown
     word = ""

@@ -1,4 +1,4 @@
-"""Reads all members, compares them, and reads anew what does not match: a write may be under way."""
+"""Reads all members, compares them, and reads again what does not match: a write may be under way."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class _Suspect(Struct, kw_only=True):
     """Sectors of a piece that did not match when they were read first.
 
     Args:
-        lead: where what is read anew begins in the piece, in bytes.
+        lead: where what is read again begins in the piece, in bytes.
         length: how much that is.
         blocks: what was read first.
         faults: by sector of the piece, as they were seen last.
@@ -243,7 +243,7 @@ class _Kept:
 
     @property
     def full(self) -> bool:
-        """Whether there are more stretches than anybody reads."""
+        """Whether there are more stretches than anyone reads."""
         return len(self.stretches) >= MOST_STRETCHES
 
     def leave_out(self, place: Place, why: str) -> None:
@@ -260,7 +260,7 @@ class _Kept:
             )
 
     def add(self, suspect: _Suspect) -> None:
-        """Keep what was confirmed; what goes on with the last stretch becomes part of it."""
+        """Keep what was confirmed; what continues with the last stretch becomes part of it."""
         faults = [
             replace(fault, verdict=MismatchVerdict.CHANGING, wrong=(), versions=())
             if sector in suspect.changed

@@ -126,14 +126,14 @@ class Layers:
         elif kind == "crypto_LUKS" and children:
             yield _said(here, ContentKind.METADATA, "the header of LUKS, or room beside it")
         elif kind == "crypto_LUKS":
-            text = "encrypted with LUKS, and not opened: it cannot be known without the key"
+            text = "encrypted with LUKS, and not opened: without the key, nothing is known"
             yield _said(here, ContentKind.ENCRYPTED, text)
         elif kind == "swap":
             yield _said(here, ContentKind.SWAP, "swap space: harmless while it was not in use")
         elif kind == "linux_raid_member":
             yield _said(here, ContentKind.NOT_KNOWN, "a member of another array")
         elif not kind and not children:
-            yield _said(here, ContentKind.NOT_KNOWN, "no file system that udev knows stands here")
+            yield _said(here, ContentKind.NOT_KNOWN, "no file system known to udev is here")
         else:
             yield replace(here, file_system=kind)
 
@@ -153,7 +153,7 @@ class Layers:
         """Return what no active volume has: LVM's metadata, volumes that are not active, free extents."""
         begins, inactive, group, silent = self._physical(here.device)
         if silent:
-            yield _said(here, ContentKind.NOT_KNOWN, f"LVM does not say what lies there: {silent}")
+            yield _said(here, ContentKind.NOT_KNOWN, f"LVM does not report what lies there: {silent}")
             return
         at, end = here.first, here.first + here.sectors
         while at < end:
@@ -164,7 +164,7 @@ class Layers:
             if at < begins:
                 yield _said(part, ContentKind.METADATA, "LVM's metadata")
             elif on is not None:
-                text = f"the volume {on[2]}, which is not active: activate it to see which file"
+                text = f"the volume {on[2]}, which is not active: activate it to find the file"
                 yield _said(part, ContentKind.NOT_KNOWN, text)
             else:
                 yield _said(part, ContentKind.FREE, f"free space of the volume group {group}".rstrip())

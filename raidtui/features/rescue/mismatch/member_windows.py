@@ -1,4 +1,4 @@
-"""Members of a running array, read past the page cache (open(2), O_DIRECT), and behind everybody else.
+"""Members of a running array, read past the page cache (open(2), O_DIRECT), and behind everyone else.
 
 md itself slows a check down where the disks have other work (md_do_sync, is_mddev_idle). This does the same.
 """
@@ -249,7 +249,7 @@ class MemberWindows:
         return b"".join(parts) if len(parts) > 1 else parts[0]
 
     def again(self, places: Sequence[Place]) -> list[bytes | None]:
-        """Read places anew, all members at a time."""
+        """Read places again, all members at a time."""
         return list(self._readers.map(self._anew, places))
 
     def _anew(self, place: Place) -> bytes | None:

@@ -153,7 +153,7 @@ class MismatchResult(Struct, frozen=True, kw_only=True):
         total_bytes: how much was to be.
         cancelled: whether it was ended by the caller.
         changed: why the members were not the array's any more, which ended it, a clause; "" for nothing.
-        ended_sector: the array's sector with which it goes on, where it was ended before its end: by the
+        ended_sector: the array's sector with which it continues, where it was ended before its end: by the
             caller, or because there are very many stretches.
         seconds: how long it took.
     """
@@ -188,8 +188,8 @@ def verdict_text(found: Mismatch) -> str:
     match found.verdict:
         case MismatchVerdict.BY_P_AND_Q:
             return (
-                f"{names} disagrees: P and Q both say that its data should be others. After a crash in the"
-                f" middle of a write, it may also be the only one that is new.{few}"
+                f"{names} disagrees: P and Q both say that its data should differ. After a crash in"
+                f" the middle of a write, it may also be the only one with new data.{few}"
             )
         case MismatchVerdict.P_ALONE | MismatchVerdict.Q_ALONE:
             mine, other = ("P", "Q") if found.verdict is MismatchVerdict.P_ALONE else ("Q", "P")
@@ -197,9 +197,11 @@ def verdict_text(found: Mismatch) -> str:
         case MismatchVerdict.MAJORITY:
             same = [part.device for part in found.parts if part.agrees]
             be = "disagrees" if len(found.wrong) == 1 else "disagree"
-            return f"{names} {be}: {joined(same)} are equal, and they are more."
+            return f"{names} {be}: {joined(same)} are equal, and outnumber it."
         case MismatchVerdict.CHANGING:
-            return "It was being written to while it was read, so nothing is known of it: compare it again."
+            return (
+                "It was being written to while it was read, so nothing is known about it: compare it again."
+            )
     return _not_known(found)
 
 
@@ -210,15 +212,15 @@ def _not_known(found: Mismatch) -> str:
         for part in parts:
             versions.setdefault(part.version, []).append(part.device)
         each = "; ".join(f"{letter}: {joined(names)}" for letter, names in sorted(versions.items()))
-        return f"Which copy is right cannot be known. {len(versions)} versions: {each}."
+        return f"There is no way to know which copy is right. {len(versions)} versions: {each}."
     if any(part.role is PartRole.Q for part in parts) and len(parts) > 2:
         return (
-            "Which member disagrees cannot be known: P and Q point to no single one, so more than one is"
-            " wrong, or one is missing."
+            "There is no way to know which member disagrees: P and Q do not point to a single one, so"
+            " more than one is wrong, or one is missing."
         )
     return (
-        "Which member disagrees cannot be known: with one parity, any of"
-        f" {joined([part.device for part in parts])} may be the one."
+        "There is no way to know which member disagrees: with"
+        f" one parity, it may be any of {joined([part.device for part in parts])}."
     )
 
 
@@ -232,18 +234,18 @@ def repair_text(found: Mismatch) -> str:
         if found.verdict is not MismatchVerdict.MAJORITY:
             return f"{text}, whether it is right or not."
         if first.agrees:
-            return f"{text}: it is one of those that are equal."
+            return f"{text}: it is one of the equal ones."
         return f"{text}: it is the one that disagrees, so what the others agree on would be lost."
     if found.verdict in {MismatchVerdict.P_ALONE, MismatchVerdict.Q_ALONE}:
-        return "A repair computes it anew from the data. No file is concerned."
+        return "A repair recomputes it from the data. No file is affected."
     if found.verdict is MismatchVerdict.BY_P_AND_Q:
         return (
-            "A repair computes P and Q anew from the data as they are: what is wrong stays, and nothing"
-            " shows it any more. Restore what lies there first."
+            "A repair recomputes P and Q from the present data: wrong data stays, and"
+            " nothing shows it any longer. Restore what lies there first."
         )
     return (
-        "A repair computes the parity anew from the data as they are: if the data are wrong, they stay so,"
-        " and nothing shows it any more."
+        "A repair recomputes the parity from the present data: wrong data stays wrong,"
+        " and nothing shows it any longer."
     )
 
 
@@ -270,16 +272,18 @@ def summary_text(found: MismatchResult) -> str:
     else:
         text = f"All members match; {compared}."
     if found.settled:
-        text += f" {counted(found.settled, 'place')} matched when read again: writes under way, no mismatch."
+        text += (
+            f" {counted(found.settled, 'place')} matched when read again: writes in progress, not mismatches."
+        )
     if found.uncompared or found.uncompared_bytes:
-        text += " Some of it could not be compared, see below."
+        text += " Some places could not be compared, see below."
     if found.ended_sector is not None:
         why = "There are very many: it ended"
         if found.changed:
             why = f"It ended, as {found.changed},"
         elif found.cancelled:
             why = "It was ended"
-        text += f" {why} at array sector {found.ended_sector}; --from {found.ended_sector} goes on."
+        text += f" {why} at array sector {found.ended_sector}; --from {found.ended_sector} continues."
     return text
 
 

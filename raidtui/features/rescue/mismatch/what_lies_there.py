@@ -37,7 +37,7 @@ _EXTENT = struct.Struct("=QQQQQIIII")
 _MOST = 128
 _LAST, _NOT_PLACED = 1, 2 | 4 | 8  # unknown, delayed allocation, encoded
 _EXT = frozenset({"ext2", "ext3", "ext4"})
-_ENDED = "not looked up: it was ended before"
+_ENDED = "not looked up: the comparison was ended first"
 _UNKNOWN = {
     "btrfs": "a btrfs file system, which has checksums of its own: btrfs scrub finds which copy is right"
 }
@@ -252,7 +252,7 @@ def _owner_at(owned: list[Slice], at: int, end: int) -> tuple[int, Owner]:
     edges = [edge for each in owned for edge in each[:2] if byte < edge]
     last = min([end, *(-(-edge // SECTOR_BYTES) for edge in edges)])
     if not here:
-        return last, unknown(TOO_MANY if len(owned) else "nothing says who owns it")
+        return last, unknown(TOO_MANY if len(owned) else "its owner is not known")
     files = [owner for _, _, owner in here if owner.kind is ContentKind.FILE]
     if len(files) < 2:
         return last, (files or [here[0][2]])[0]

@@ -132,10 +132,10 @@ class SearchScreen(FollowingPage[RescueGeometry, SearchRun]):
     def _progress_lines(self, width: int) -> list[Line]:
         run = self._run
         if run.error:
-            return text_lines(f"The search gave nothing: {run.error}.", width, "warn")
+            return text_lines(f"The search failed: {run.error}.", width, "warn")
         lines = text_lines(
             f"Level, order, chunk, layout and data offset are searched on {joined(list(run.names))}, by"
-            " reading alone.",
+            " reading only.",
             width,
             "plain",
         )
@@ -213,7 +213,7 @@ def alike_lines(result: SearchResult, width: int) -> list[Line]:
     words = "= fits as well as the first"
     if more > 0:
         words += f"; so do {more} more{' at least' if result.more else ''}"
-    return text_lines(f"{words}. A trial of one says nothing against the others.", width, "warn")
+    return text_lines(f"{words}. A trial of one does not rule out the others.", width, "warn")
 
 
 def hint_lines(result: SearchResult, width: int) -> list[Line]:
@@ -243,7 +243,7 @@ def candidate_rows(candidates: tuple[SearchCandidate, ...], at: int, width: int)
 
 
 class MismatchScreen(FollowingPage[bool, MismatchRun]):
-    """Gives whether to compare anew. The comparison is a job: it continues when this page is left.
+    """Gives whether to compare again. The comparison is a job: it continues when this page is left.
 
     Args:
         run: the comparison.
@@ -264,7 +264,7 @@ class MismatchScreen(FollowingPage[bool, MismatchRun]):
         run, width = self._run, min(_WIDEST, self.inner_width - 1)
         self.show_head(visible(f"Mismatches: {self._label}"), "members are only read")
         if run.over:
-            self.show_keys(("↑↓", "scroll"), ("PgUp PgDn", "pages"), ("n", "compare anew"), ("Esc", "back"))
+            self.show_keys(("↑↓", "scroll"), ("PgUp PgDn", "pages"), ("n", "compare again"), ("Esc", "back"))
         else:
             self.show_keys(("x", "end it, show what was found"), ("Esc", "back, it continues"))
         self.show_body(self._lines(width))
@@ -277,7 +277,7 @@ class MismatchScreen(FollowingPage[bool, MismatchRun]):
             return self._progress_lines(width)
         lines: list[Line] = []
         if run.made_s:
-            lines = text_lines(f"Compared {stamp(run.made_s, time.time())}: n compares anew.", width, "dim")
+            lines = text_lines(f"Compared {stamp(run.made_s, time.time())}: n compares again.", width, "dim")
         for said in mismatch_lines(run.result):
             parts = textwrap.wrap(
                 visible(said.text),
@@ -293,7 +293,7 @@ class MismatchScreen(FollowingPage[bool, MismatchRun]):
         run = self._run
         lines = text_lines(
             f"{joined(run.members)} are read and compared, no faster than a check, and slower while others"
-            " use the disks. What does not match is read again, as it may be a write under way. Nothing is"
+            " use the disks. Mismatches are read again, as they may be writes in progress. Nothing is"
             " written. It is a job: it continues when this page is left, and other jobs can run meanwhile.",
             width,
             "plain",

@@ -129,7 +129,7 @@ def _columns(array: RescueArray, sick: set[str], *, wide: bool) -> list[_Column]
             _Column(head="size", cells=[*sizes, *none], most=8, right=True),
         ]
     lacks = [_lack(each, known.get(each.device, ""), sick) for each in members]
-    found.append(_Column(head="what it lacks", cells=[*lacks, *none], most=60))
+    found.append(_Column(head="what is missing", cells=[*lacks, *none], most=60))
     return found
 
 
@@ -278,7 +278,7 @@ def note_of(row: GuideRow, width: int, here_only: str = "", *, one_of_many: bool
     if way.possible and here_only:
         lines += text_lines(here_only, width, "dim")
     elif way.possible and not row.enters and not one_of_many:
-        lines += text_lines("Done by hand; r then reads all again.", width, "dim")
+        lines += text_lines("Done by hand; then r reads all again.", width, "dim")
     return lines
 
 

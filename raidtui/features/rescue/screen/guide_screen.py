@@ -25,15 +25,15 @@ from raidtui.view.text import visible
 
 TITLE = "What happened"
 AGAIN, LAST = "again", "last"
-_LATER = "What happened is known when all devices have been read."
+_LATER = "What happened is shown once all devices have been read."
 _NOTHING = (
-    "No superblock of this array was found. Its disks may be absent: r reads all again. Where superblocks are"
+    "No superblock of this array was found. Its disks may be absent: r reads all again. If superblocks are"
     " lost, Esc and a lead to the devices without one."
 )
 _TRIED = (
-    "A trial of this array is in progress ({}): press t. The ways back are offered when it is taken down."
+    "A trial of this array is in progress ({}): press t. The ways back are offered once it is taken down."
 )
-_RUNS = "The ways back are offered when it is stopped (T in pane 1)."
+_RUNS = "The ways back are offered once it is stopped (T in pane 1)."
 
 
 class GuideScreen(PageScreen[str]):
@@ -162,7 +162,7 @@ class GuideScreen(PageScreen[str]):
             words = f"{judge_array(array).text} {_RUNS}"
             return [*lines, [], *text_lines(f" {words}", width, role, 1)]
         if not self._rows and not tried:
-            return [*lines, [], [(" There is no way back with what is here.", "warn")]]
+            return [*lines, [], [(" What is here offers no way back.", "warn")]]
         return lines
 
     def action_move(self, delta: int) -> None:

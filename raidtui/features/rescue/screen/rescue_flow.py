@@ -135,19 +135,19 @@ def left_words(last: KnownTrial | None) -> str:
 
 def without_root(snapshot: Snapshot) -> list[str]:
     """Return what can be said without reading superblocks, a paragraph each."""
-    here = "Superblocks can be read by root alone: sudo raidtui."
+    here = "Only root can read superblocks: sudo raidtui."
     if snapshot.host.readonly:
         here = (
-            "A console that only looks (--readonly) reads no superblocks; raidtui rescue reads them,"
+            "A read-only console (--readonly) reads no superblocks; raidtui rescue reads them,"
             " and writes nothing."
         )
-    page = [here, "Without them nothing can be said of what happened, and no way back can be tried.", ""]
+    page = [here, "Without them, what happened is not known, and no way back can be tried.", ""]
     for absent in snapshot.absent:
         names = joined([member.name for member in absent.members if member.present])
         words = f"{absent.title}: {absent.count_short}" + (f" ({names})" if names else "")
         page.append(visible(words))
     if not snapshot.absent:
-        page.append("udev knows of no array that does not run.")
+        page.append("udev knows no array that is not running.")
     if not snapshot.host.readonly:
         page += ["", "raidtui rescue reads them, too, and writes nothing; it needs root as well."]
     return page
@@ -174,10 +174,10 @@ class CopyFlow(PlanFlow):
             return False
         path = ""
         if target == _FILE:
-            hint = "The image file, with its whole path. Its folder has to have room for all of the disk."
+            hint = "The image file, with its full path. Its folder needs room for the whole disk."
             path = await self._shell.ask(Ask(f"Copy {source} to which file?", hint, most=200)) or ""
             if not path.startswith("/"):
-                self._shell.say("nothing was changed: a file is given by its whole path", "plain")
+                self._shell.say("nothing was changed: give the file's full path", "plain")
                 return False
         named = (source,) if path else (source, target)
         survey = await found.fresh(f"Copy {source}", named)
@@ -199,7 +199,7 @@ class CopyFlow(PlanFlow):
             judge: Callable[[str, tuple[str, ...]], Plan | Refusal] = lambda name, _: self._plan(  # noqa: E731
                 survey, source, name
             )
-            file = Option(key=_FILE, words="an image file", note="Room for all of the disk is needed.")
+            file = Option(key=_FILE, words="an image file", note="It needs room for the whole disk.")
             return [Offered(option=file, made=None), *offered_devices(survey, judge)]
 
         return rows

@@ -92,14 +92,14 @@ class TrialFlow(PlanFlow):
 
     async def _opened(self, wish: TrialWish) -> TrialWish:
         """Ask for the passphrase of what is encrypted; return the wish with it."""
-        hint = "The passphrase of LUKS on the array. What is in it is opened read-only, for this trial alone."
+        hint = "The LUKS passphrase for the array. It is opened read-only, for this trial only."
         typed = await self._shell.ask(Ask("Open with which passphrase?", hint, most=512, secret=True))
         return replace(wish, passphrase=typed) if typed else wish
 
     async def _folder(self, wish: TrialWish, rooms: Rooms) -> tuple[TrialWish, Rooms, str]:
         """Ask for a folder for the stores; return the wish and the folders with it, or why it is not used."""
         need = binary_size(wish.room_bytes)
-        hint = f"A folder with its whole path, on none of the members. {need} are needed there at most."
+        hint = f"A folder with its full path, not on a member. It needs at most {need} there."
         typed = await self._shell.ask(Ask("Keep the stores in which folder?", hint, most=200))
         if not typed:
             return wish, rooms, ""
@@ -179,8 +179,8 @@ class TrialFlow(PlanFlow):
     async def _save_to(self, folder: str) -> str:
         """Ask for the folder where the ends of the members are saved; return it, or the one before."""
         hint = (
-            "Both ends of each member are saved there before superblocks are written, and the undo restores"
-            " them. A folder with its whole path, on none of the members."
+            "Both ends of each member are saved there before superblocks are written, and the undo"
+            " restores them. A folder with its full path, not on a member."
         )
         typed = await self._shell.ask(Ask("Save the members' ends in which folder?", hint, most=200))
         return folder if typed is None or not typed.strip() else str(typed)

@@ -22,8 +22,8 @@ from raidtui.view.units import SECTOR_BYTES, binary_size, counted, joined
 _METHODS: Mapping[TrialMethod, str] = {
     TrialMethod.READ_ONLY: "md starts it read-only on the members themselves: nothing is stored.",
     TrialMethod.MAPPED: "The device mapper joins the members read-only: nothing is stored.",
-    TrialMethod.OVERLAYS: "md starts it on copy-on-write overlays: what it writes goes to the store, and is"
-    " dropped with it.",
+    TrialMethod.OVERLAYS: "md starts it on copy-on-write overlays: what it writes goes to the store, and"
+    " is discarded with it.",
 }
 _STORE, _FILES, _VERIFY, _ENCRYPTED = "store in", "files", "members", "encrypted"
 _LOOKS: Mapping[tuple[bool, bool], str] = {
@@ -38,9 +38,9 @@ _TALL, _WIDE = 36, 90
 _RESULTS: Mapping[CheckResult, tuple[str, str]] = {
     CheckResult.CLEAN: ("● clean: the check found nothing wrong", "ok"),
     CheckResult.ERRORS: ("▲ the check found errors", "warn"),
-    CheckResult.NO_FILE_SYSTEM: ("▲ nothing stands on it that could be checked", "warn"),
+    CheckResult.NO_FILE_SYSTEM: ("▲ nothing on it could be checked", "warn"),
     CheckResult.NOT_POSSIBLE: ("✖ mdadm or the kernel refuses it", "bad"),
-    CheckResult.NOT_TRIED: ("? not tried: it says nothing", "warn"),
+    CheckResult.NOT_TRIED: ("? not tried: no result", "warn"),
 }
 _OF_FOLDER = frozenset({RefusalCode.TOO_SMALL, RefusalCode.NOT_FOUND, RefusalCode.INVALID})
 
@@ -95,9 +95,9 @@ class TrialScreen(PageScreen[TrialWish]):
         lines: list[Line] = [
             *text_lines(f"With {names}. {_METHODS[wish.method]}", width, "plain"),
             *text_lines(
-                f"The kernel refuses all writes to {counted(len(wish.made.devices), 'member')} while the"
-                " trial lasts. What stands on the array is checked without repair; then all is taken"
-                " down. It is a job: it continues when this page is left.",
+                f"The kernel refuses all writes to {counted(len(wish.made.devices), 'member')} during"
+                " the trial. What is on the array is checked without repair; then everything"
+                " is taken down. It is a job: it continues when this page is left.",
                 width,
                 "plain",
             ),
@@ -137,7 +137,7 @@ class TrialScreen(PageScreen[TrialWish]):
                 "LUKS is opened with the passphrase typed" if self._wish.passphrase else "LUKS stays closed"
             )
         return (
-            "read as a whole before and after, and compared"
+            "read in full before and after, and compared"
             if self._wish.verify
             else "first and last MiB compared"
         )
@@ -147,23 +147,23 @@ class TrialScreen(PageScreen[TrialWish]):
         if row == _STORE:
             others = ", ".join(f"{folder} ({binary_size(free)})" for folder, free in self._rooms)
             return (
-                "What is written in the trial goes to sparse files there; a store that fills ends the trial,"
-                f" which says nothing then. Free: {others or 'nothing is known'}. e takes any folder."
+                "What is written in the trial goes to sparse files there; a full store ends"
+                f" the trial without a result. Free: {others or 'nothing is known'}. e sets another folder."
             )
         if row == _FILES and self._wish.hold:
             return (
                 "It stays mounted read-only, to look around and to copy files out, until it is taken down: x"
-                " on the page of its proof, or raidtui rescue clean. The members stay read-only as long."
+                " on the page of its proof, or raidtui rescue clean. The members stay read-only until then."
             )
         if row == _FILES:
             return "A list of all files with their sizes is kept with the job."
         if row == _ENCRYPTED:
             return (
-                "Of a closed LUKS only headers are compared. With its passphrase (p) it is opened read-only,"
-                " and what is in it is checked; the passphrase goes to the trial through a pipe, and is kept"
-                " nowhere. For a key in a file: raidtui rescue try ... --key-file FILE."
+                "If LUKS stays closed, only its headers are compared. With its passphrase (p) it is opened"
+                " read-only, and its contents are checked; the passphrase goes to the trial through a pipe,"
+                " and is not stored. For a key in a file: raidtui rescue try ... --key-file FILE."
             )
-        return "Reading all of each member shows that no byte has changed. It takes as long as a check."
+        return "Reading each member in full shows that no byte has changed. It takes as long as a check."
 
     def action_move(self, delta: int) -> None:
         """Choose another row."""
@@ -286,7 +286,7 @@ def proof_lines(trial: KnownTrial, real: Plan | Refusal, width: int) -> list[Lin
     outcome = trial.outcome
     left = _left_lines(trial, width)
     if outcome is None:
-        text = "The trial has not come to its end: it says nothing. Nothing was written to the members."
+        text = "The trial has not ended: it has no result. Nothing was written to the members."
         return [*left, *text_lines(text, width, "warn")]
     words, role = _RESULTS[outcome.proof.check]
     lines: list[Line] = [[(words, role)], []]
@@ -301,7 +301,7 @@ def proof_lines(trial: KnownTrial, real: Plan | Refusal, width: int) -> list[Lin
         refused = outcome.proof.check is CheckResult.NOT_POSSIBLE
         lines += _fact("why" if refused else "how sure", outcome.proof.sure, width)
         if not refused:
-            lines += _fact("contents", outcome.proof.contents or "nothing that is known", width)
+            lines += _fact("contents", outcome.proof.contents or "nothing known", width)
     for each in outcome.findings if len(outcome.findings) > 1 else ():
         text = f"{each.proof.contents or 'nothing known'}, {each.proof.check}: {each.proof.sure}"
         lines += _fact(each.place or "the array", text, width)
@@ -321,7 +321,8 @@ def proof_lines(trial: KnownTrial, real: Plan | Refusal, width: int) -> list[Lin
         lines += text_lines(f"No plan: {real.sentence}", width, "warn")
     else:
         lines += text_lines(
-            "Nothing has been written to the members. The same command on them can be reviewed now.",
+            "Nothing has been written to the members. The same command can now be reviewed for the members"
+            " themselves.",
             width,
             "plain",
         )

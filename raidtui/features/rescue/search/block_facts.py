@@ -81,7 +81,7 @@ def learn_facts(fact: BlockFact, data: bytes) -> Iterator[BlockFact]:
 def _tables_around(fact: BlockFact) -> int:
     """Return how many partition tables a fact follows from, itself included.
 
-    A table that a wrong geometry reads at the start of its own partition would go on for ever.
+    A table that a wrong geometry reads at the start of its own partition would continue for ever.
     """
     count = 0
     around: BlockFact | None = fact

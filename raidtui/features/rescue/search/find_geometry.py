@@ -123,7 +123,7 @@ class GeometrySearch:
             return SearchResult(
                 outcome=SearchOutcome.NOTHING,
                 blank=blank,
-                text=("There is nothing here: all that was read of the devices is zero.",),
+                text=("There is nothing here: everything that was read from the devices is zero.",),
             )
         of_data = choose_samples(samples, data)
         levels, why = infer_levels(of_data, len(data))
@@ -136,7 +136,7 @@ class GeometrySearch:
         best = best_attempt(attempts)
         text = [f"Level: {why}."] if why else []
         if blank:
-            text.append(f"Blank in all that was read, so no data member: {', '.join(blank)}.")
+            text.append(f"Blank in everything that was read, so not a data member: {', '.join(blank)}.")
         if best is None or not best.says_something:
             return report.nothing(text, blank, len(data))
         best, said = self._from_its_beginning(best, ground, levels)
@@ -338,6 +338,6 @@ def _unsure(before: Before) -> str:
     kind = {"gpt": "A GPT", "dos": "An MBR"}.get(before.kind, "An LVM label")
     sector = before.member_byte // 512
     return (
-        f"{kind} at sector {sector} of a member says that something begins where the file system does. It may"
-        " be of the array, which begins there then, or what the member itself had before."
+        f"{kind} at sector {sector} of a member says that something begins where the file system does. It"
+        " may belong to the array, which then begins there, or be what the member itself held before."
     )

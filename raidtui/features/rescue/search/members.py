@@ -25,7 +25,7 @@ class SearchCancelledError(Exception):
 
 
 class SearchWatch(Struct, frozen=True):
-    """Reports to a caller how far a search is, and asks whether to go on.
+    """Reports to a caller how far a search is, and asks whether to continue.
 
     Args:
         progress: called with the stage, what is done and what there is to do; the last may grow.
@@ -39,7 +39,7 @@ class SearchWatch(Struct, frozen=True):
         """Report how far it is.
 
         Raises:
-            SearchCancelledError: the caller does not want to go on.
+            SearchCancelledError: the caller does not want to continue.
         """
         if self.cancelled is not None and self.cancelled():
             raise SearchCancelledError

@@ -35,7 +35,7 @@ class Ranked(Struct, frozen=True, kw_only=True):
         order: by slot the number of the device; -1 for a missing one.
         passed: blocks that were recognised at their places.
         failed: blocks that were not.
-        unused: devices with data that are no members then.
+        unused: devices with data that are not members then.
         gain: what speaks for it, less what speaks against it, for one copy of the data.
         soft: the same of soft facts.
         parity: what the sampled rows say; None where they say nothing.
@@ -290,7 +290,7 @@ def _make_ranked(  # noqa: PLR0917
 
 
 def _mirror(hypothesis: Hypothesis) -> list[Ranked]:
-    """RAID 1: any order reads the same; devices that lack what they must have are no members."""
+    """RAID 1: any order reads the same; devices that lack what they must have are not members."""
     good = [
         place
         for place in range(len(hypothesis.group))

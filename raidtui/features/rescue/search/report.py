@@ -78,7 +78,7 @@ class SearchReport:
         text = result.text
         if unreadable:
             names = ", ".join(unreadable)
-            text += (f"{names}: not all of it can be read. Copy it first.",)
+            text += (f"{names}: not everything can be read. Copy it first.",)
         return msgspec.structs.replace(
             result, bytes_read=bytes_read, seconds=round(seconds, 2), tested=tested, text=text
         )
@@ -92,7 +92,7 @@ class SearchReport:
             count: devices with data.
         """
         devices = counted(count, "device")
-        text.append(f"No geometry was found: nothing on {devices} says where it belongs.")
+        text.append(f"No geometry was found: nothing on {devices} shows where it belongs.")
         return SearchResult(outcome=SearchOutcome.NOTHING, text=tuple(text), blank=blank)
 
     def of_attempt(
@@ -119,7 +119,7 @@ class SearchReport:
         if lost:
             first = best[0]
             text.append(
-                f"Impossible: the content is that of {_words(first.shape)}, and {first.missing} of them are"
+                f"Impossible: the content is that of {_words(first.shape)}, and {first.missing} are"
                 " missing or blank: more than the level survives."
             )
             return SearchResult(outcome=SearchOutcome.IMPOSSIBLE, text=tuple(text), blank=blank)
@@ -141,7 +141,7 @@ class SearchReport:
         if not unique:
             least = "At least " if ranking.more else ""
             text.append(
-                f"{least}{alike} geometries fit alike: not unique."
+                f"{least}{alike} geometries fit equally: not unique."
                 if alike > 1
                 else "One geometry is left, but more fitted than could be compared: not known to be unique."
             )
@@ -183,9 +183,9 @@ class SearchReport:
 
     def _outdated_words(self, each: Ranked, spared: int | None) -> str:
         if spared is None:
-            return "Members disagree, and nothing says which one is outdated: any one may be."
+            return "Members disagree, and nothing shows which one is outdated: any may be."
         name = self._members[each.order[spared]].name
-        return f"Members disagree, and all is right without {name}: it is outdated, and is left out."
+        return f"Members disagree, and without {name} everything fits: it is outdated, and is left out."
 
     def _made(
         self, weighed: Sequence[Weighed], without: dict[int, Weighed], spared: int | None, root: ArrayRoot
@@ -213,7 +213,7 @@ class SearchReport:
         made_s = root.file_system.made_s if root.file_system is not None else 0
         for name, each in recorded.items():
             if made_s and each.created_s is not None and each.created_s > made_s + MADE_LATER_S:
-                return best, f"The superblock of {name} is younger than the file system: it is not believed."
+                return best, f"The superblock of {name} is newer than the file system: it is ignored."
         agreeing = [each for each in best if self._agrees(each, recorded)]
         if not recorded or not agreeing or len(agreeing) == len(best):
             return best, ""
@@ -346,9 +346,9 @@ class SearchReport:
         for group in each.swaps:
             names = [self._members[each.order[slot]].name for slot in group if each.order[slot] >= 0]
             if len(names) > 1:
-                notes.append(f"{joined(names)} hold the same: exchanged, they read the same.")
+                notes.append(f"{joined(names)} hold the same: swapped, they read the same.")
         if each.unused:
-            notes.append(f"{counted(each.unused, 'device')} with data are no members.")
+            notes.append(f"{counted(each.unused, 'device')} with data are not members.")
         return notes
 
 
@@ -363,9 +363,9 @@ def _kinds(each: Ranked) -> list[Ranked]:
 def _hopeless_words(weighed: Sequence[Weighed]) -> str:
     first = min(weighed, key=lambda each: (-each.found.good, each.found.bad)).found
     return (
-        f"Impossible: of {counted(len(weighed), 'candidate')}, none reads what stands on it; of"
-        f" the best, {first.bad} of {first.good + first.bad} blocks are wrong. More members than the level"
-        " survives hold something else: they were overwritten, or are of another array."
+        f"Impossible: of {counted(len(weighed), 'candidate')}, none reads what is on the array; of the best,"
+        f" {first.bad} of {first.good + first.bad} blocks are wrong. More members than the level survives"
+        " hold something else: they were overwritten, or belong to another array."
     )
 
 

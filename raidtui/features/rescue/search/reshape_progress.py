@@ -78,7 +78,7 @@ class Moved(Struct, frozen=True, kw_only=True):
             return f"nothing shows whether more was moved than the {recorded} that are recorded"
         counted = f"by checksums and parity of {self.blocks} places"
         if self.is_mixed:
-            return f"{counted}, both forms are mixed: no place of the reshape is the right one"
+            return f"{counted}, both forms are mixed: no position of the reshape is right"
         last, most = "nothing shows where the old form begins", ""
         if self.most is not None:
             last = f"in the old form from {binary_size(self.most)} on"
@@ -87,7 +87,7 @@ class Moved(Struct, frozen=True, kw_only=True):
             return (
                 f"{counted}, data lie in the new form up to {binary_size(self.least)}, and {last}; but"
                 f" {recorded} are recorded: {self._size(self.least)} at least{most} are read in the wrong"
-                " form from there, and are lost if the reshape goes on so"
+                " form from there, and are lost if the reshape continues like this"
             )
         if self.most is None:
             return f"{counted}, nothing shows whether more was moved than the {recorded} that are recorded"
@@ -140,7 +140,7 @@ def find_progress(forms: ReshapeForms, members: Sequence[Source | None], watch: 
         watch: told how far it is.
 
     Raises:
-        SearchCancelledError: the caller does not want to go on.
+        SearchCancelledError: the caller does not want to continue.
     """
     old = LogicalArray(forms.old, forms.offset_bytes, members)
     new = LogicalArray(forms.new, forms.offset_bytes, members)

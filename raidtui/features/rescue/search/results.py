@@ -47,7 +47,7 @@ class CheckResult(StrEnum):
     ERRORS = "errors"  # it found errors
     NO_FILE_SYSTEM = "no-file-system"  # nothing is there that could be checked
     NOT_POSSIBLE = "not-possible"  # mdadm or the kernel refuses these members, or this geometry
-    NOT_TRIED = "not-tried"  # not tried, or the trial was cut short: says nothing
+    NOT_TRIED = "not-tried"  # not tried, or the trial was interrupted: says nothing
 
 
 class Proof(Struct, frozen=True, kw_only=True):
@@ -122,19 +122,19 @@ class CandidateEvidence(Struct, frozen=True, kw_only=True):
         if self.spared:
             found.append(
                 f"A clean check is not enough here: members disagree, and nothing shows that {self.spared},"
-                f" which is left out, is the outdated one{without}. Compare the contents of files, with each"
-                " member left out in turn."
+                f" which is left out, is the outdated one{without}. Compare file contents, leaving"
+                " out each member in turn."
             )
         elif self.unmatched:
             what = "copies" if self.mirrored else "parity"
             found.append(
                 f"A clean check is not enough here: {what} did not match in {self.unmatched} of"
-                f" {self.compared} sampled places, so a member may be outdated, and files with it{without}."
-                " Compare the contents of files, with each member left out in turn."
+                f" {self.compared} sampled places, so a member may be outdated, and files"
+                f" with it{without}. Compare file contents, leaving out each member in turn."
             )
         if self.behind:
             found.append(
-                f"By the superblocks, {joined(list(self.behind))}: what was written since is not there."
+                f"By the superblocks, {joined(list(self.behind))}: what was written since is missing."
             )
         return tuple(found)
 
@@ -262,12 +262,12 @@ class SearchResult(Struct, frozen=True, kw_only=True):
         least = "at least " if self.more else ""
         alike = "The only geometry that fits is in doubt"
         if self.alike > 1:
-            alike = f"One of {least}{self.alike} geometries that fit alike, not the only one"
+            alike = f"One of {least}{self.alike} geometries that fit equally, not the only one"
         elif self.more:
             alike = "More geometries fitted than could be compared"
         return (
-            f"{alike}: a check may find nothing wrong in any of them. Compare the contents of files before"
-            " you choose: raidtui rescue try rebuild-superblocks --hashes."
+            f"{alike}: a check may find nothing wrong in any of them. Compare file"
+            " contents before you choose: raidtui rescue try rebuild-superblocks --hashes."
         )
 
 

@@ -156,7 +156,7 @@ class Weighed(Struct, frozen=True, kw_only=True):
 def sift_candidates(weighed: Sequence[Weighed]) -> tuple[list[Weighed], list[Weighed]]:
     """Return the candidates that are left, the clean ones first, and those that others outdo.
 
-    Parity that matches nowhere is no candidate beside one of which it matches, or nothing can be compared.
+    Parity that matches nowhere is not a candidate beside one of which it matches, or nothing can be compared.
     Devices that belong together are all members, though one may be outdated: one that leaves any of them out,
     and so has nothing to compare, is none. And where members match throughout, those that this would be a
     chance for are none.
@@ -226,7 +226,7 @@ def find_doubt(found: Walk, agreement: Agreement | None) -> str:
         agreement: of its members; None where nothing can be compared.
     """
     if found.good < _LEAST:
-        return f"Only {counted(found.good, 'block')} speak for the geometry: others may fit as well."
+        return f"Only {counted(found.good, 'block')} support the geometry: others may fit as well."
     if found.bad > found.good * _WRONG:
         return f"{found.bad} of {found.good + found.bad} blocks do not fit: it may be another geometry."
     if agreement is not None and agreement.share < _PARITY_LEAST:
@@ -247,8 +247,8 @@ def doubt_mirrors(result: SearchResult, samples: Samples) -> SearchResult:
     if len(equal) <= len(samples.rows) * _EQUAL_BY_CHANCE:
         return result
     sure = (
-        f"The geometry fits, but in {len(equal)} of {len(samples.rows)} sampled rows all members hold the"
-        " same: a resync in another geometry has overwritten data there. Compare the contents of files."
+        f"The geometry fits, but in {len(equal)} of {len(samples.rows)} sampled rows all members hold"
+        " the same: a resync in another geometry has overwritten data there. Compare file contents."
     )
     doubtful = Proof(check=CheckResult.ERRORS, sure=sure)
     return msgspec.structs.replace(
@@ -281,7 +281,7 @@ def judge_candidate(contents: str, slots: int, found: Walk | None, apart: str) -
         return Proof(check=CheckResult.NO_FILE_SYSTEM, sure="Nothing was recognised.")
     if found.bad:
         kinds = joined([f"{count} of {kind}" for kind, count in sorted(found.failed.items())])
-        sure = f"{found.bad} of {found.good + found.bad} blocks are not what they must be: {kinds}."
+        sure = f"{found.bad} of {found.good + found.bad} blocks are not what they should be: {kinds}."
         return Proof(check=CheckResult.ERRORS, contents=contents, sure=f"{sure} {apart}".rstrip())
     if apart:
         return Proof(check=CheckResult.ERRORS, contents=contents, sure=f"The geometry fits. {apart}")
@@ -291,7 +291,7 @@ def judge_candidate(contents: str, slots: int, found: Walk | None, apart: str) -
         check=CheckResult.CLEAN,
         contents=contents,
         sure=f"{counted(found.good, 'block')} of {_kinds(found)} are right, {how}, in {within}."
-        " Contents of files were not compared, and no file system check was run.",
+        " File contents were not compared, and no file system check was run.",
     )
 
 
@@ -320,12 +320,12 @@ def say_disagreement(found: Walk, agreement: Agreement | None, names: Sequence[s
         slot, count = agreement.wrong[0]
         by = "the other copies" if mirrored else "P and Q"
         return (
-            f"{said}: by {by}, {names[slot]} is wrong in {count} of them. It may have missed writes: search"
-            " without it."
+            f"{said}: by {by}, {names[slot]} is wrong in {counted(count, 'case')}. It may have missed"
+            " writes: search without it."
         )
     return (
-        f"{said}: a member has missed writes, or something was written past the array, such as a resync in"
-        " another geometry. Compare the contents of files."
+        f"{said}: a member has missed writes, or something bypassed the array, such as a"
+        " resync in another geometry. Compare file contents."
     )
 
 

@@ -61,7 +61,7 @@ def find_partitions(reader: HostReader, target: str) -> Answer[tuple[Part, ...]]
             if row.get("type") != _PROTECTIVE
         ]
     except (ValueError, LookupError, TypeError, AttributeError):
-        return output.silent(AnswerKind.NOT_UNDERSTOOD, "sfdisk's table is not understood")
+        return output.silent(AnswerKind.NOT_UNDERSTOOD, "sfdisk's table cannot be parsed")
     parts = tuple(
         Part(name=f"p{number}", table=f"0 {sectors} linear {target} {start}")
         for number, (start, sectors) in enumerate(rows, start=1)
@@ -118,7 +118,7 @@ def find_volumes(reader: HostReader, target: str, beside: Sequence[str] = ()) ->
             if have is not None:
                 have.append(f"{int(row['seg_start'])} {int(row['seg_size'])} {shape} {words}")
     except (ValueError, LookupError, TypeError):
-        return volumes.silent(AnswerKind.NOT_UNDERSTOOD, "LVM's report is not understood")
+        return volumes.silent(AnswerKind.NOT_UNDERSTOOD, "LVM's report cannot be parsed")
     parts = tuple(
         Part(name=name, table="\n".join(each)) for name, each in lines.items() if each and name in on_target
     )
@@ -206,7 +206,9 @@ def _lvm(read: _Read, _: int) -> HeaderCheck | None:
     areas = parse_lvm_areas(sector, header)
     texts = [_lvm_text(read, at, size) for at, size in areas]
     if not areas:
-        return HeaderCheck(right=None, words="LVM's label has the right checksum, and no metadata are here")
+        return HeaderCheck(
+            right=None, words="LVM's label has the right checksum, but there are no metadata here"
+        )
     if not all(texts):
         return HeaderCheck(right=False, words="the checksum of LVM's metadata is wrong")
     # The text names each physical volume once: pv0 { id = "..." }; on a device it is not indented.

@@ -57,7 +57,7 @@ class AnswerWatch:
         """Return what has not been answered, a clause, or "".
 
         A disk that fails may take minutes for a read, and each that ends is an answer. Where no member has
-        anything to do, md itself does not go on.
+        anything to do, md itself does not continue.
         """
         counted = [self._answered(name) for name in self._names]
         flights = {name: in_flight(self._reader, name) for name in self._names}
@@ -151,7 +151,7 @@ def hold_reshape(reader: HostReader, array: str) -> str:
 
 
 def pass_cut_stripe(reader: HostReader, array: str) -> tuple[str, str]:
-    """Let a reshape go on where it stands within a stripe of the old form, which nothing can be read from.
+    """Let a reshape continue where it stands within a stripe of the old form, which nothing can be read from.
 
     It goes on to the next place where stripes of both forms end, and halts there. Reads that wait go on, too.
 
@@ -185,7 +185,7 @@ def pass_cut_stripe(reader: HostReader, array: str) -> tuple[str, str]:
     if why := _waited(reader, base, lambda: reader.text(f"{base}/reshape_position") == str(to)):
         return "", why
     moved = binary_size(abs(to - found.position) * SECTOR_BYTES)
-    return f"the reshape was moved on by {moved}, since nothing can be read where it cuts a stripe", ""
+    return f"the reshape was moved on by {moved}, since nothing can be read where it splits a stripe", ""
 
 
 def read_place(reader: HostReader, array: str) -> ReshapePlace | None:

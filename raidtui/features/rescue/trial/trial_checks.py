@@ -45,8 +45,8 @@ _FOUND_NONE = (2, 8)  # blkid: nothing, or several kinds of which none is clear
 _DEEPEST = 4
 _FLOOD = "more errors than it is worth counting"
 _UNCHECKED = {
-    _LUKS: "that proves the first chunks of the array alone: what is encrypted cannot be proven"
-    " without its key (--key-file)",
+    _LUKS: "that proves only the first chunks of the array: encrypted data cannot be"
+    " proven without the key (--key-file)",
     "swap": "swap space, which holds nothing to be checked",
     "linux_raid_member": "a member of an array inside the array",
 }
@@ -103,7 +103,7 @@ class Checker:
         headers = check_headers(target, kind or table)
         if kind in _TOOLS:
             if kind == "btrfs" and headers is not None and headers.devices > 1:
-                words = f"one of {headers.devices} devices of a btrfs: it is checked with all of them"
+                words = f"one of {headers.devices} devices of a btrfs: it is checked together with the others"
                 sure = f"{words}, and a trial has one array"
                 proof = Proof(check=CheckResult.NOT_TRIED, contents=kind, sure=sure)
                 return (TrialFinding(place=place, proof=proof),)
@@ -138,7 +138,7 @@ class Checker:
             found = find_partitions(self._reader, target)
         else:
             return (), ""
-        return found.value or (), "" if found.is_known else f"it is not known what is in it: {found.why}"
+        return found.value or (), "" if found.is_known else f"its contents are not known: {found.why}"
 
     def _opened(self, target: str, place: str, depth: int, key: TrialKey) -> tuple[str, list[TrialFinding]]:
         """Open an encrypted volume; return what that says, and what stands in it."""
@@ -174,7 +174,7 @@ class Checker:
         """
         output = self._reader.ask("blkid", "--probe", "--output", "export", target, timeout_s=60.0)
         if output.status not in {0, *_FOUND_NONE}:
-            raise _SilentError(f"it is not known what is there: {output.why}")
+            raise _SilentError(f"its contents are not known: {output.why}")
         rows = dict(line.partition("=")[::2] for line in output.stdout.split("\n") if "=" in line)
         table = rows.get("PTTYPE", "")
         return rows.get("TYPE", ""), "gpt" if table == "PMBR" else table  # a GPT that blkid does not believe
@@ -203,7 +203,7 @@ class Checker:
         if stores and (found is None or isinstance(full, str)):  # else what is below could not be mounted
             TrialWriter(self._reader).run("dmsetup", "remove", "--retry", overlay)
         if isinstance(full, str):
-            sure = f"{kind} is there, and was not checked: {full}"
+            sure = f"{kind} was found, but not checked: {full}"
             return target, Proof(check=CheckResult.NOT_TRIED, contents=kind, sure=sure)
         if found is not None:
             return replay.path, replace(found, sure=f"{found.sure}, its journal replayed on an overlay")
@@ -255,7 +255,7 @@ def _verdict(kind: str, argv: tuple[str, ...], end: PatientEnd) -> Proof:
         return Proof(
             check=CheckResult.NOT_TRIED,
             contents=kind,
-            sure=f"{kind} is there, and was not checked: {argv[0]} is not installed (apt install {package})",
+            sure=f"{kind} was found, but not checked: {argv[0]} is not installed (apt install {package})",
         )
     if end.flooded:
         return Proof(check=CheckResult.ERRORS, contents=kind, sure=f"{tool} finds {_FLOOD}")
@@ -283,7 +283,7 @@ def _container(
 ) -> Proof:
     """Judge a table, a volume group or an encrypted volume by its headers, and by what is in it."""
     if not kind:
-        return Proof(check=CheckResult.NO_FILE_SYSTEM, sure="blkid knows nothing of what is there")
+        return Proof(check=CheckResult.NO_FILE_SYSTEM, sure="blkid does not know its contents")
     checked = [each for each in below if each.proof.check in {CheckResult.CLEAN, CheckResult.ERRORS}]
     words = [headers.words] if headers is not None else []
     wrong = headers is not None and headers.right is False

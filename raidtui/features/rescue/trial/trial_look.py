@@ -60,7 +60,9 @@ class FilesFound(Struct, frozen=True, kw_only=True):
         if self.same or self.other or self.absent:
             parts.append(f"{self.same} have the sums of the list")
         parts += [f"{len(self.other)} differ from it"] if self.other else []
-        parts += [f"{len(self.absent)} of it are not there"] if self.absent else []
+        parts += (
+            [f"{len(self.absent)} {'is' if len(self.absent) == 1 else 'are'} missing"] if self.absent else []
+        )
         parts += [f"{len(self.unread)} cannot be read"] if self.unread else []
         if self.copied is not None:
             parts.append(self.copy_words)
@@ -142,7 +144,7 @@ def refuse_target(to: str, own: str) -> str:
     """
     real = os.path.realpath(to)
     if f"{real}/".startswith(own):
-        return f"{to} is a place of a trial itself"
+        return f"{to} belongs to a trial"
     if not Path(real).parent.is_dir():
         return f"there is no folder {Path(real).parent}"
     if Path(real).exists() and not Path(real).is_dir():
@@ -191,9 +193,9 @@ def copy_out(
         return True, f"all copied to {to} by {tool}"
     said = output.read_text(encoding="utf-8", errors="replace")
     if end.status is None:
-        return False, f"the copy to {to} was ended ({end.why}): what is there is not all"
+        return False, f"the copy to {to} was ended ({end.why}), and is incomplete"
     if "No space left on device" in said or "Disk quota exceeded" in said:
-        return False, f"the copy is not complete: no space is left in {to}"
+        return False, f"the copy is incomplete: no space is left in {to}"
     failed = {match[1] for line in said.split("\n") if (match := _FAILED.match(line)) is not None}
     files = f"{counted(len(failed), 'file')} could not be read" if failed else f"{tool} failed ({end.status})"
     return False, f"copied to {to} by {tool}, but {files}: {output}"

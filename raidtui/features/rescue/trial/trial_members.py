@@ -88,7 +88,7 @@ def _refuse_container(device: Device, request: TrialRequest) -> Refusal | None:
     if made.external != kind or made.force or made.update or made.backup:
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
-            why=f"{name} is in a container of {words} metadata, which knows none of that",
+            why=f"{name} is in a container of {words} metadata, which has no such method",
             remedy="start, or start-degraded, of its disks alone",
         )
     if not made.uuid or len(made.volumes) > MOST_VOLUMES:

@@ -66,7 +66,7 @@ def open_volume(
         OSError: the output cannot be written.
     """
     if not key.file and not key.typed:
-        return Opening(words="the passphrase did not come, so what is encrypted was not looked at")
+        return Opening(words="the passphrase did not arrive, so the encrypted data was not read")
     argv = ("cryptsetup", "open", "--readonly", "--type=luks", f"--key-file={key.file or '-'}", target, name)
     end = run_patiently(argv, output, cancelled, stdin=key.typed)
     if end.status == 0:
@@ -77,12 +77,12 @@ def open_volume(
         words = (
             "the key opens no keyslot: it is another key, or the keyslots are damaged; nothing shows which"
         )
-        return Opening(words=f"{words}; what is encrypted was not looked at")
+        return Opening(words=f"{words}; the encrypted data was not read")
     if end.missing:
         words = "cryptsetup is not installed (apt install cryptsetup-bin)"
     else:
         words = f"cryptsetup could not open it: {end.why or end.tail.rpartition(chr(10))[2]}"
-    return Opening(words=f"{words}; what is encrypted was not looked at")
+    return Opening(words=f"{words}; the encrypted data was not read")
 
 
 def needs_replay(target: str) -> bool:

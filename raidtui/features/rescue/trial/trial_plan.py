@@ -84,15 +84,14 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
     if request.method is TrialMethod.READ_ONLY and (logged := find_replaying(survey, request.made.devices)):
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
-            why=f"md replays the log of {', '.join(logged)} as it starts them, also read-only and onto"
-            " devices that are set read-only",
+            why=f"md replays the log of {', '.join(logged)} when it starts them,"
+            " even read-only and onto read-only devices",
             remedy=_ON_OVERLAYS,
         )
     if request.method is TrialMethod.READ_ONLY and any(is_cut(device.superblock) for device in devices):
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
-            why="its reshape stands within a stripe: reads of that stripe would wait for ever, as long as it"
-            " does not go on",
+            why="its reshape stopped within a stripe: reads of that stripe hang until it continues",
             remedy=_ON_OVERLAYS,
         )
     stored, wanted = request.method is TrialMethod.OVERLAYS, request
@@ -131,7 +130,7 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
         steps=tuple(steps),
         harm=Harm.HARMLESS,
         stacked=True,
-        notes=("Nothing is written to the members: the kernel refuses it while the trial lasts.",),
+        notes=("Nothing is written to the members: the kernel refuses it during the trial.",),
         devices=tuple(device.disk.name for device in devices),
         arrays=names.arrays if request.method is not TrialMethod.MAPPED else (),
     )
@@ -194,7 +193,7 @@ def _begin(
     return [
         *((loaded,) if modules else ()),
         RunTool(
-            argv=("mkdir", "-p", "/run/udev/rules.d"), why="the folder of rules that are gone after a boot"
+            argv=("mkdir", "-p", "/run/udev/rules.d"), why="the folder of rules that do not survive a boot"
         ),
         PutFile(
             path=names.rules,

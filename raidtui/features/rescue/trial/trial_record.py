@@ -159,7 +159,7 @@ class TrialLooks(Struct, frozen=True, kw_only=True):
         hold: whether all is left as it is, mounted read-only, until raidtui rescue clean.
         key_file: the file with the key of what is encrypted (LUKS); "" for none.
         typed: whether its passphrase is handed over to the worker instead: it is not kept anywhere.
-        verify: whether the members are read as a whole before and after, and compared.
+        verify: whether the members are read in full before and after, and compared.
         beside: paths of devices that hold the rest of a volume group of which the array is a part.
     """
 
@@ -260,7 +260,7 @@ def keep_outcome(job: Job, outcome: TrialOutcome) -> None:
 
 
 def read_outcome(job: Job) -> TrialOutcome | None:
-    """Return what came of a trial; None where it has not come to its end."""
+    """Return what came of a trial; None where it has not ended."""
     return job.kept_or_none(_OUTCOME_FILE, TrialOutcome)
 
 

@@ -11,7 +11,7 @@ _SKIPPED = "raidtui_trial"
 _SETTLE_S = 60
 REREAD = ("udevadm", "control", "--reload")
 ASK = ("udevadm", "trigger", "--action=change", "/sys/class/mem/null")
-"""An event of /dev/null, which is nobody's disk: what udev notes of it says which rules it follows."""
+"""An event of /dev/null, which is no one's disk: what udev notes of it says which rules it follows."""
 _RELOAD = RunTool(argv=REREAD, why="udev reads its rules")
 
 
@@ -30,7 +30,7 @@ def follow_rules(ident: str) -> tuple[Step, ...]:
     of two hundred times in the laboratory (systemd 252, "Invalid sender uid 65534, ignoring message", when
     it arrives before udev has asked the kernel who sends). So udev is asked by events of /dev/null, until it
     notes of that what the rules say: with an event, it looks every 3 s whether rules have changed. And what
-    udev works on by then goes on by the rules that it knew, and may start a member: its end is awaited, for
+    udev works on by then continues by the rules that it knew, and may start a member: its end is awaited, for
     some time. Whoever takes a map nevertheless makes the trial void (``find_taken``).
     """
     return (

@@ -60,7 +60,7 @@ def find_taken(reader: HostReader, names: TrialNames, devices: Sequence[str]) ->
     for name, device in (*maps.items(), *((each, each) for each in devices)):
         for holder in holders(reader, device):
             if holder not in names.arrays and not holder.startswith(f"{names.own}-"):
-                return f"another program has taken {name}: {holder} stands on it"
+                return f"another program has taken {name}: {holder} uses it"
     return ""
 
 

@@ -144,7 +144,7 @@ class TrialWorker(Worker):
     def _patience(self, plan: Plan, top: str = "") -> Callable[[], str]:
         """Return what says why a look is given up: nothing answers it, or it does not end when it is to.
 
-        A read that waits for a reshape to go on is answered once it does.
+        A read that waits for a reshape to continue is answered once it does.
         """
         maps = read_maps(self._reader)
         overlays = [maps[name] for name in self._trial.overlays.values() if name in maps]
@@ -186,7 +186,7 @@ class TrialWorker(Worker):
         except GivenUpError as error:
             return self._end(JobState.FAILED, reason=str(error))
         if changed:
-            return self._end(JobState.FAILED, reason=f"{changed} reads otherwise than before the trial")
+            return self._end(JobState.FAILED, reason=f"{changed} does not read as before the trial")
         return self._end(state, reason=reason)
 
     def _changed(self, plan: Plan) -> str:
@@ -224,7 +224,7 @@ class TrialWorker(Worker):
         if trial.looks.mounts and not self._cancelled:
             proof = self._looked(checker, proof)
         elif proof.check is CheckResult.CLEAN:
-            proof = replace(proof, sure=f"{proof.sure}; the contents of files were not compared")
+            proof = replace(proof, sure=f"{proof.sure}; file contents were not compared")
         if (found := self._how_far()) is not None:
             wrong = proof.check is CheckResult.CLEAN and (found.is_ahead or found.is_mixed)
             check = CheckResult.ERRORS if wrong else proof.check
@@ -269,7 +269,7 @@ class TrialWorker(Worker):
         return self._unless_void(plan, TrialOutcome(proof=proof, said=said))
 
     def _unless_void(self, plan: Plan, outcome: TrialOutcome) -> TrialOutcome:
-        """Return the outcome, unless a store is full, a member is gone, or somebody has cancelled it."""
+        """Return the outcome, unless a store is full, a member is gone, or someone has cancelled it."""
         used = read_store_use(self._reader, self._trial.overlays)
         same = tuple(fact for step in plan.steps for fact in step.needs if fact.kind in _SAME)
         void = "; ".join(("cancelled", *self._unfinished)) if self._cancelled else ""
@@ -328,7 +328,7 @@ class TrialWorker(Worker):
             words.append(f"{name}: {found.words}".removeprefix(": "))
         said = "; ".join(words) or "nothing on it can be mounted"
         if proof.check is CheckResult.CLEAN and not looks.hashes:
-            said += "; the contents of files were not compared"
+            said += "; file contents were not compared"
         check = CheckResult.ERRORS if files_damaged(seen) else proof.check
         return replace(proof, check=check, sure=f"{proof.sure}; {said}")
 

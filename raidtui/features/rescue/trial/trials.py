@@ -93,7 +93,7 @@ def find_trial(name: str) -> Job:
     """
     job = find_job(name)
     if not (job.folder / TRIAL_FILE).is_file():
-        raise JobError(f"job {job.id} is no trial: raidtui jobs attach {job.id}")
+        raise JobError(f"job {job.id} is not a trial: raidtui jobs attach {job.id}")
     return job
 
 
@@ -173,7 +173,7 @@ def say_ages(survey: Survey, made: Assembly | Recreation) -> tuple[str, ...]:
 
 
 def await_trial(job: Job, *, since: int = 0) -> TrialOutcome | None:
-    """Wait until a trial has ended; return what came of it, None where it was cut short."""
+    """Wait until a trial has ended; return what came of it, None where it was interrupted."""
     for _ in follow(job, since=since):
         pass
     return read_outcome(job)
@@ -203,7 +203,7 @@ def prove(reader: HostReader, survey: Survey, geometry: RescueGeometry, evidence
             continue
         outcome = await_trial(job)
         if outcome is None:
-            return Proof(check=CheckResult.NOT_TRIED, sure=f"the trial {job.id} was cut short")
+            return Proof(check=CheckResult.NOT_TRIED, sure=f"the trial {job.id} was interrupted")
         return outcome.proof
     return Proof(check=CheckResult.NOT_TRIED, sure=why)
 

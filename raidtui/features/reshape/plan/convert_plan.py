@@ -90,12 +90,10 @@ def _left_over(array: Array, old: GrowShape, new: GrowShape, freed: Sequence[str
             if old.level == "raid0"
             else f"raidtui plan bitmap {array.title} internal adds one"
         )
-        return (f"It has no bitmap, so that all parity is resynced after a crash: {more}.", *back)
+        return (f"It has no bitmap, so all parity is resynced after a crash: {more}.", *back)
     if old.level == "raid6" and new.level in {"raid4", "raid5"}:
         last = next((each.name for each in array.members if each.slot == old.disks - 1), "the last member")
         return (f"{last} becomes a spare.",)
     if new.level == "raid0":
-        return (
-            f"{joined(freed)} {'leaves' if len(freed) == 1 else 'leave'} the array, and can be used anew.",
-        )
+        return (f"{joined(freed)} {'leaves' if len(freed) == 1 else 'leave'} the array, and can be reused.",)
     return back

@@ -1,7 +1,7 @@
 """What stands on an array that has become larger: what makes it larger, from the bottom to the top.
 
 LVM's physical volume, an opened LUKS device, and a mounted file system take the new room in service. A volume
-of LVM takes it only where that is asked: which of them is to have it, nobody else knows.
+of LVM takes it only where that is asked: which of them is to have it, no one else knows.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def larger_above(survey: Survey, array: Array, volumes: Sequence[str] = ()) -> A
         if node is None:
             return Refusal(
                 code=RefusalCode.NOT_FOUND,
-                why=f"no active volume {volume} stands on {array.title}",
+                why=f"no active volume {volume} is on {array.title}",
                 remedy="name it as GROUP/VOLUME",
             )
         extend = RunTool(
@@ -87,9 +87,9 @@ def _on(survey: Survey, name: str, path: str, seen: set[str]) -> Above:
     if mount is not None:
         return _mounted(mount.detail, mount.what, path)
     if any(use.kind == "partition" for use in disk.uses):
-        return Above(notes=(f"{path} has partitions: they stay as large as they are.",))
+        return Above(notes=(f"{path} has partitions: they keep their size.",))
     if kind:
-        return Above(notes=(f"What is on {path} ({kind}) is not in use, and stays as large as it is.",))
+        return Above(notes=(f"What {path} holds ({kind}) is not in use, and keeps its size.",))
     return Above()
 
 
@@ -117,7 +117,7 @@ def _mounted(kind: str, place: str, path: str) -> Above:
     elif kind == "btrfs":
         argv = ("btrfs", "filesystem", "resize", "max", place)
     else:
-        return Above(notes=(f"The {kind} file system at {place} stays as large as it is.",))
+        return Above(notes=(f"The {kind} file system at {place} keeps its size.",))
     step = RunTool(
         argv=argv,
         why=f"the file system at {place} takes the new room",

@@ -45,15 +45,15 @@ class GrowAim(StrEnum):
 
 _AIMS = tuple(GrowAim)
 _NOTES = {
-    GrowAim.DEVICES: "Free devices become members; md moves the data while the array serves.",
-    GrowAim.LARGER: "Each replaces a member, copied while the array serves; then all of each is used.",
+    GrowAim.DEVICES: "Free devices become members; md moves the data while the array is in use.",
+    GrowAim.LARGER: "Each replaces a member, copied while the array is in use; then all of each is used.",
     GrowAim.SIZE: "When all members were replaced by larger ones (R): the array uses all of each.",
     GrowAim.LEVEL: "Also in several stages, as one plan: RAID 1 to 5 to 6.",
     GrowAim.LAYOUT: "Where data and parity lie on the members of a RAID 5 or 6.",
     GrowAim.CHUNK: "Every block is moved to its new place.",
-    GrowAim.FEWER: "What stands on the array becomes smaller first; the last devices become spares.",
-    GrowAim.LESS: "What stands on the array becomes smaller first; the rest of each member is unused then.",
-    GrowAim.JOURNAL: "Writes go to a device of their own first: no write hole. Without a device: taken away.",
+    GrowAim.FEWER: "The array's contents shrink first; the last devices become spares.",
+    GrowAim.LESS: "The array's contents shrink first; then the rest of each member is unused.",
+    GrowAim.JOURNAL: "Writes go to a device of their own first: no write hole. Without a device: removed.",
     GrowAim.POLICY: "Parity is logged on the members before it is written: no write hole.",
     GrowAim.BITMAP: "Records what may be out of sync: after a crash only that is resynced.",
 }
@@ -138,24 +138,24 @@ def grow_rows(
             )
         )
     if draft.aim is GrowAim.LEVEL and draft.value == "raid6":
-        note = "Yes: only the disk with the second parity is written; the layout stays as an unusual one."
+        note = "Yes: only the disk with the second parity is written; the layout stays unusual."
         rows.append(WizardRow(key="preserve", words="data stay", value=_yes(draft.preserve), note=note))
     if spares := _spares(array) if draft.aim is GrowAim.DEVICES else 0:
         kept = spares if draft.kept is None else draft.kept
-        note = "The others become members. A spare that is kept is taken out while md fills the new slots."
+        note = "The others become members. A kept spare is removed while md fills the new slots."
         rows.append(WizardRow(key="kept", words="spares kept", value=f"{kept} of {spares}", note=note))
     if draft.aim in _ENLARGES:
         note = "LVM's physical volume, an open LUKS device and a mounted file system become larger, too."
         rows.append(WizardRow(key="above", words="what is on it", value=_grows(draft.above), note=note))
         if draft.above and volumes_on(survey, array):
-            note = "This volume takes all that is free in its group then, and its file system grows with it."
+            note = "This volume then takes all free space in its group, and its file system grows with it."
             value = draft.volume or "none: the room stays free in the group"
             rows.append(WizardRow(key="volume", words="LVM volume", value=value, note=note))
     if asks_backup(survey, array, draft, destroys):
         path = draft.backup.path if draft.backup is not None else ""
         note = (
             "mdadm keeps what is being moved in it, because there is not enough room beside the data. It must"
-            " outlive a crash: on a disk that the array does not use."
+            " survive a crash: put it on a disk that the array does not use."
         )
         trouble = field_trouble(survey, array, draft, BACKUP)
         rows.append(
@@ -188,7 +188,7 @@ def field_trouble(survey: Survey, array: Array, draft: GrowDraft, key: str) -> s
     if key == SIZE and draft.size:
         kib = _typed_kib(array, draft.size)
         if not kib:
-            return "not a size: 900M and 1.5T are"
+            return "not a size; use 900M or 1.5T"
         if kib >= (array.component_kib or 0):
             return f"less than the {binary_size((array.component_kib or 0) * KIB)} that are used now"
     return ""
@@ -333,4 +333,4 @@ def _yes(value: bool) -> str:  # noqa: FBT001
 
 
 def _grows(value: bool) -> str:  # noqa: FBT001
-    return "becomes larger" if value else "stays as it is"
+    return "becomes larger" if value else "stays unchanged"

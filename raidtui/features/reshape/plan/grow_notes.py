@@ -31,8 +31,8 @@ def reshape_warning(stages: Sequence[GrowStage], file: str, *, unguarded: bool =
     )
     if unguarded:
         lost = (
-            f" It is in place: {file} does not guard it, because mdadm does not hold md back until it is"
-            " written. A power cut, a crash or a lost disk until the end can lose data."
+            f" It is in place: {file} does not protect it, because mdadm does not hold md back until it"
+            " is written. Until the end, a power cut, a crash or a lost disk can lose data."
         )
     held = "It can be paused and slowed"
     if file and any(stage.shown is not None for stage in stages):
@@ -83,7 +83,7 @@ def _capacity(old: GrowShape, new: GrowShape, kib: int) -> str:
     before, after = (shape.capacity_kib(kib) * KIB for shape in (old, new))
     if before == after:
         return f"Capacity {binary_size(before)}, as now." if old.level != new.level else ""
-    return f"Capacity {binary_change(before, after)}, when it has ended."
+    return f"Capacity {binary_change(before, after)} when it ends."
 
 
 def _meanwhile(old: GrowShape, stages: Sequence[GrowStage]) -> str:
@@ -96,9 +96,7 @@ def _meanwhile(old: GrowShape, stages: Sequence[GrowStage]) -> str:
     words = _loss(during)
     if during == after == survives(old):
         more = (
-            f" ({new.disks} devices instead of {old.disks} can fail)"
-            if during and new.disks > old.disks
-            else ""
+            f", among {new.disks} devices instead of {old.disks}" if during and new.disks > old.disks else ""
         )
         return f"Meanwhile {words}, as now{more}."
     if during == after:
@@ -113,5 +111,5 @@ def _while(stage: GrowStage) -> int:
 
 def _loss(count: int) -> str:
     if not count:
-        return "a lost member means that all is lost"
-    return f"the array survives the loss of {counted(count, 'member')}"
+        return "one failure loses the array"
+    return f"the array survives {counted(count, 'failure')}"

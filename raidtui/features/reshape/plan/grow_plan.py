@@ -136,7 +136,7 @@ def grow_stages(old: GrowShape, names: Sequence[str], wanted: int) -> tuple[Grow
             options=("--level=0",),
             old=shown,
             new=new,
-            why="it is a RAID 0 again, where mdadm has not seen to that by itself",
+            why="it becomes a RAID 0 again, if mdadm has not done that itself",
             again=True,
         ),
     )
@@ -283,7 +283,7 @@ def plan_grow_size(survey: Survey, array: Array, options: GrowOptions | None = N
     if after <= before:
         return Refusal(
             code=RefusalCode.TOO_SMALL,
-            why=f"{least} has no room after its data: {binary_size(before * KIB)} of it are used",
+            why=f"{least} has no room after its data: {binary_size(before * KIB)} are used",
             remedy="replace every member by a larger one first, one after the other",
         )
     above = larger_above(survey, array, options.volumes) if options.above else Above()

@@ -176,7 +176,7 @@ def end_mdadm(survey: Survey, array: Array, step: Step) -> tuple[Step, ...]:
     pattern = rf"(/\S*/)?mdadm ({own}|--grow --continue /dev/{array.name}( .*)?)"
     end = RunTool(
         argv=("pkill", "--full", "--exact", pattern),
-        why="the kernel goes on alone" if survey.systemd else why,
+        why="the kernel continues alone" if survey.systemd else why,
         needs=same_array(array),
         proves=(proof,),
         proof_decides=True,

@@ -1,7 +1,7 @@
 """What closes the write hole of an array that is there: a write journal, or a partial parity log (md(4)).
 
 Measured on Linux 6.1 with mdadm 4.2: a journal is added only while the array is read-only, and the array is
-writable afterwards by itself. It is taken away while the array is read-only; without the step that sets the
+writable afterwards by itself. It is removed while the array is read-only; without the step that sets the
 consistency policy, the array can then neither be written to nor assembled without --force.
 """
 
@@ -98,11 +98,11 @@ def _with(survey: Survey, array: Array, device: Device) -> Plan:
         harm=Harm.DESTROYS if wipes else Harm.REDUCES,
         losses=losses_of((device,), survey),
         confirm=array.title if wipes else "",
-        warning=f"{array.title} depends on {name} then: when {name} fails, the array becomes read-only.",
+        warning=f"{array.title} then depends on {name}: if it fails, the array becomes read-only.",
         notes=(
             "All that is written to the array is written to the journal, too: its disk wears accordingly.",
             *(("The bitmap is removed: the journal replaces it.",) if bitmap else ()),
-            "For a reshape it is taken away: nothing may use the array then.",
+            "For a reshape it is removed: nothing may use the array then.",
             *bug_notes(survey, array),
             *which_disk_notes(survey, name),
         ),
@@ -168,12 +168,12 @@ def around_policy(
     if refusal := refuse_use(survey, array):
         return replace(
             refusal,
-            why=f"{array.title} has a journal, which is taken away for a reshape while nothing is written;"
+            why=f"{array.title} has a journal, which is removed for a reshape while nothing is written;"
             f" {refusal.why}",
         )
     before = _removal(array, own, survey.devices.get(own))
     if level not in PARITY_LEVELS:
-        return PolicySteps(before=before, notes=(f"The journal is taken away for good: a {level} has none.",))
+        return PolicySteps(before=before, notes=(f"The journal is removed for good: a {level} has none.",))
     add = manage(
         array,
         ("--add-journal", f"/dev/{own}"),
@@ -184,7 +184,7 @@ def around_policy(
     free = Fact(kind=FactKind.FREE, subject=own)
     empty = Fact(kind=FactKind.SUPERBLOCK, subject=own)
     add = bound(survey, replace(add, needs=(*add.needs, free, empty)), own)
-    note = f"The journal {own} is taken away first and given back at the end. {_RESYNCED}"
+    note = f"The journal {own} is removed first and added again at the end. {_RESYNCED}"
     return PolicySteps(before=before, after=(_read_only(array), add), notes=(note,))
 
 
@@ -192,16 +192,14 @@ def _around_ppl(array: Array, *, level: str, names: Collection[str]) -> PolicySt
     back = _policy_step(array, "ppl")
     before = (replace(_policy_step(array, "resync"), undo=(back,)),)
     if level != _PPL_LEVEL:
-        return PolicySteps(
-            before=before, notes=(f"The partial parity log is taken away: a {level} has none.",)
-        )
+        return PolicySteps(before=before, notes=(f"The partial parity log is removed: a {level} has none.",))
     if names:
         note = (
-            "The partial parity log is taken away, and does not come back: mdadm puts a log of bad blocks in"
+            "The partial parity log is removed, and does not come back: mdadm puts a log of bad blocks in"
             " its place on new members."
         )
         return PolicySteps(before=before, notes=(note,))
-    note = "The partial parity log is taken away first and given back at the end."
+    note = "The partial parity log is removed first and added again at the end."
     return PolicySteps(before=before, after=(replace(back, may_fail=True),), notes=(note,))
 
 
@@ -209,9 +207,11 @@ def _removal(array: Array, name: str, device: Device | None) -> tuple[Step, ...]
     """Return the steps that take a journal away, first to last."""
     same_device = device_facts(device, free=False, untouched=False) if device is not None else ()
     flush = array_step(array, "journal_mode", "write-through", "nothing stays in the journal alone")
-    fail, remove = fail_and_remove(array, name, "the journal is not used any more")
+    fail, remove = fail_and_remove(array, name, "the journal is no longer used")
     policy = Fact(kind=FactKind.POLICY, subject=array.name, value="resync")
-    forget = array_step(array, "consistency_policy", "resync", "else it could not be assembled without it")
+    forget = array_step(
+        array, "consistency_policy", "resync", "otherwise it could not be assembled without the journal"
+    )
     zero = zero_step(array, name, same_device, "with its superblock, it would be looked for at the next boot")
     return (
         flush,
@@ -276,7 +276,7 @@ def _without_bitmap(array: Array, why: str) -> tuple[Step, ...]:
 def _policy_step(array: Array, policy: str) -> Step:
     return RunTool(
         argv=("mdadm", "--grow", array.path, f"--consistency-policy={policy}"),
-        why="how parity is kept right over a crash",
+        why="how parity stays consistent over a crash",
         needs=same_array(array),
         proves=(Fact(kind=FactKind.POLICY, subject=array.name, value=policy),),
     )
@@ -285,7 +285,7 @@ def _policy_step(array: Array, policy: str) -> Step:
 def _refuse_ppl(survey: Survey, array: Array) -> Refusal | None:
     if array.level != _PPL_LEVEL:
         return Refusal(
-            code=RefusalCode.UNSUPPORTED, why=f"only a raid5 has a partial parity log, no {array.level}"
+            code=RefusalCode.UNSUPPORTED, why=f"only a raid5 has a partial parity log, not a {array.level}"
         )
     for member in array.members:
         device = survey.devices.get(member.name)
@@ -305,7 +305,7 @@ def _refuse_level(survey: Survey, array: Array) -> Refusal | None:
     if array.level not in PARITY_LEVELS:
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
-            why=f"{array.level or 'this level'} has no parity: there is nothing that a journal would protect",
+            why=f"{array.level or 'this level'} has no parity, so a journal would protect nothing",
         )
     if not array.uuid:
         return Refusal(code=RefusalCode.UNKNOWN, why=f"{array.title} has no UUID to identify it")

@@ -1,6 +1,6 @@
 """More slots for an array of which some spares stay spares.
 
-md fills new slots with any spare, and asks nobody which. A spare that is to be kept is taken out before, and
+md fills new slots with any spare, and asks no one which. A spare that is to be kept is taken out before, and
 added again as soon as the new slots have their members: for that moment alone the array is without it.
 """
 
@@ -58,7 +58,7 @@ def plan_grow_keeping(
         ),
         notes=(
             *plan.notes,
-            f"{joined(list(stays))} {words}: taken out while md fills the new slots, as it takes any spare.",
+            f"{joined(list(stays))} {words}: removed while md fills the new slots, as it takes any spare.",
         ),
         devices=tuple(dict.fromkeys((*plan.devices, *stays))),
     )

@@ -130,7 +130,10 @@ def _fewer_mirrors(survey: Survey, array: Array, slots: int) -> Plan:
         harm=Harm.REDUCES,
         warning=f"{joined(gone)} {'leave' if len(gone) > 1 else 'leaves'} {array.title} at once.",
         notes=(
-            f"It can lose {counted(slots - 1, 'member')} then, now {old.disks - 1}; its capacity stays.",
+            (
+                f"It then survives {counted(slots - 1, 'failure')} instead of {old.disks - 1}; its capacity"
+                " stays."
+            ),
             *which_disk_notes(survey, *gone),
         ),
         devices=tuple(member.name for member in array.members),
@@ -140,7 +143,7 @@ def _fewer_mirrors(survey: Survey, array: Array, slots: int) -> Plan:
 
 def _without_mirror(survey: Survey, array: Array, name: str, stay: Sequence[Fact]) -> tuple[Step, Step, Step]:
     """Return the steps that take a mirror out of service, as long as those that stay serve."""
-    fail, remove = fail_and_remove(array, name, "it is not written any more")
+    fail, remove = fail_and_remove(array, name, "it is no longer written")
     add = manage(array, ("--add", f"/dev/{name}"), "a mirror again", member_fact(array, name, "present"))
     return (
         bound(survey, replace(fail, needs=(*fail.needs, *stay)), name),
@@ -208,7 +211,7 @@ def plan_shrink_size(survey: Survey, array: Array, kib: int) -> Plan | Refusal:
         notes=(
             *around.notes,
             f"Capacity {binary_change(array.size_bytes or 0, size_kib * KIB)}, at once.",
-            "Nothing moves: what is beyond stays on the members, and is not protected any more.",
+            "Nothing moves: what is beyond stays on the members, and is no longer protected.",
         ),
         devices=tuple(member.name for member in array.members),
         arrays=(array.name,),
@@ -236,7 +239,7 @@ def _array_size(array: Array, word: str, kib: int | None) -> Step:
     """Return the step that says how large the array is, whatever its members hold."""
     return RunTool(
         argv=("mdadm", "--grow", array.path, f"--array-size={word}"),
-        why="what is beyond is not reached any more; nothing is moved yet"
+        why="what is beyond can no longer be reached; nothing is moved yet"
         if kib
         else "as large as it can be",
         needs=same_array(array),
@@ -273,7 +276,7 @@ def _smaller_above(survey: Survey, array: Array, kib: int) -> tuple[Step, ...] |
     if kind == "xfs" or (mount is not None and mount.detail == "xfs"):
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
-            why=f"an XFS file system is on {array.title}, and XFS never becomes smaller",
+            why=f"an XFS file system is on {array.title}, and XFS cannot shrink",
             remedy="copy its contents elsewhere",
         )
     if kind in _EXT:
@@ -290,8 +293,8 @@ def _smaller_above(survey: Survey, array: Array, kib: int) -> tuple[Step, ...] |
     if kind or disk.users or any(use.kind == "partition" for use in disk.uses):
         return Refusal(
             code=RefusalCode.IN_USE,
-            why=f"raidtui cannot make smaller what {array.title} holds: {kind or disk.users or 'partitions'}",
-            remedy="make it smaller by hand, or copy it elsewhere and clear it",
+            why=f"raidtui cannot shrink what {array.title} holds: {kind or disk.users or 'partitions'}",
+            remedy="shrink it by hand, or copy it elsewhere and clear it",
         )
     return ()
 
@@ -300,13 +303,13 @@ def _smaller_ext(survey: Survey, array: Array, kib: int, *, mounted: str) -> tup
     if mounted:
         return Refusal(
             code=RefusalCode.IN_USE,
-            why=f"the file system at {mounted} becomes smaller only while it is not mounted",
+            why=f"the file system at {mounted} shrinks only while it is not mounted",
             remedy=f"umount {mounted}",
         )
     free = Fact(kind=FactKind.FREE, subject=array.name)
     check = RunTool(
         argv=("e2fsck", "-f", "-p", array.path),
-        why="resize2fs wants a checked file system",
+        why="resize2fs requires a checked file system",
         timeout_s=_CHECK_S,
         needs=(*same_array(array), free),
     )
@@ -327,7 +330,7 @@ def _refuse_slots(array: Array, slots: int) -> Refusal | None:
     if level not in _LEAST:
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
-            why=f"raidtui cannot take slots from a {level}",
+            why=f"raidtui cannot remove slots from a {level}",
             remedy="make a new array and copy",
         )
     spares: Sequence[str] = [each.name for each in array.members if each.role == "spare"]

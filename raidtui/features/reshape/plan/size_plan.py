@@ -151,7 +151,7 @@ def _after_kib(
         return kib
     return Refusal(
         code=RefusalCode.TOO_SMALL,
-        why=f"{name} is not larger: {binary_size(kib * KIB)} of it could be used, as much as now",
+        why=f"{name} is not larger: {binary_size(kib * KIB)} could be used, as much as now",
         remedy="name larger devices",
     )
 

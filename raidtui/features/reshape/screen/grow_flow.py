@@ -47,7 +47,7 @@ class GrowFlow(PlanFlow):
             draft, survey, said = chosen, fresh, ""
             labels = dict.fromkeys(label for name in chosen.devices for label in labels_on(survey, name))
             for label in labels:
-                why = "A device that was chosen belongs to it, and it does not run."
+                why = "A chosen device belongs to it, and it does not run."
                 if await self._shell.ask(Ask(f"To destroy {label} for good, type its name", why)) != label:
                     said = f"{label} stays: choose another device"
                     break

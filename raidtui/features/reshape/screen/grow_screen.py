@@ -30,13 +30,13 @@ from raidtui.view.wrapping import wrapped
 _LEAST = 7
 """The least lines of the plan that are in view below the devices."""
 _MOVES = (
-    "md moves the data of an array while it serves; LVM, encryption and file system follow from the bottom to"
-    " the top. A reshape continues after a reboot, and can be slowed; it takes hours to days."
+    "md moves an array's data while it is in use; LVM, encryption and file system follow from"
+    " bottom to top. A reshape continues after a reboot, and can be slowed; it takes hours to days."
 )
 _IS_A_PLAN = (
-    "What is chosen is a plan at once: capacity before and afterwards, what one more lost disk means"
-    " meanwhile, how long it takes at least, what is written to each disk. Enter shows its steps; nothing is"
-    " done before they are confirmed there."
+    "Each choice is a plan at once: capacity before and afterwards, what one more lost disk"
+    " means meanwhile, the least time it takes, what is written to each disk. Enter shows its steps; nothing"
+    " is done before they are confirmed there."
 )
 _BY_HAND = (
     "A backup file is asked for only where one is needed: where there is not enough room beside the data of"

@@ -292,7 +292,7 @@ class KnobView(Pane):
             self._rest()
 
     def _click(self, x: int, number: int) -> None:
-        """Choose the row of a line; the line that says "no cpufreq" is no row."""
+        """Choose the row of a line; the line that says "no cpufreq" is not a row."""
         if number != self._no_cpu:
             self._point(x, number - (self._no_cpu is not None and number > self._no_cpu))
 

@@ -99,7 +99,7 @@ def odd_names(look: WearLook) -> frozenset[str]:
 
 
 def role_of(disk: DiskWear, *, odd: bool = False) -> str:
-    """Return the role of a disk's glyph: its worst finding's, ``unknown`` where nobody knows its life.
+    """Return the role of a disk's glyph: its worst finding's, ``unknown`` where no one knows its life.
 
     Args:
         disk: its wear.

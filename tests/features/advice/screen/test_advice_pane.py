@@ -251,7 +251,7 @@ async def test_a_host_that_is_not_live_keeps_nothing() -> None:
         await opened(pilot)
         await pilot.press("i")
         await pilot.pause()
-        assert message_of(pilot) == "this is not the live host, and what is ignored is not kept here"
+        assert message_of(pilot) == "this is not the live host, so ignored advice is not kept here"
 
 
 async def test_nothing_is_read_before_it_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:

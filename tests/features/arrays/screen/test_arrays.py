@@ -105,7 +105,10 @@ def test_capture(shows: Shows) -> None:
     [
         ((inactive(raid5(members=("sdg", "sdh"))),), "→ a shows how it can be started; never re-create it"),
         ((raid5(failed=("sdh",)),), "→ A adds a disk"),
-        ((raid5(failed=("sdh",), spares=("sdx",)),), "→ a spare is there; its recovery has not started yet"),
+        (
+            (raid5(failed=("sdh",), spares=("sdx",)),),
+            "→ a spare is present; its recovery has not started yet",
+        ),
         (
             (raid1(failed=("sdz",), numbers={"sdz": 5}),),
             "→ M removes it from the array; then replace the disk",
@@ -204,12 +207,12 @@ async def test_what_may_be_lost_comes_first_and_a_check_is_no_trouble() -> None:
 
 async def test_what_a_reshape_comes_to() -> None:
     async with running(Kernel(*ARRAYS["reshape"])) as pilot:
-        words = "reshape: 3 → 4 devices; 420 GiB → 630 GiB when it has ended"
+        words = "reshape: 3 → 4 devices; 420 GiB → 630 GiB when it ends"
         assert words in lines_of(pilot, "#array-body")
 
 
 async def test_a_raid0_that_gets_a_device_has_no_redundancy() -> None:
     async with running(Kernel(*ARRAYS["reshape-of-a-raid0"])) as pilot:
         body = lines_of(pilot, "#array-body")
-        assert "no redundancy: if one fails, all is lost" in body
+        assert "no redundancy: one failure loses the array" in body
         assert "missing" not in body

@@ -436,7 +436,7 @@ async def test_the_list_of_jobs_has_those_that_ended(fake: Fake, monkeypatch: py
             id="job-2", state=JobState.INTERRUPTED, title="replace: data: sda → sdb", made_s=1_763_000_000.0
         ),
         JobLine(id="job-1", state=JobState.DONE, title="stop: media → gone"),
-        JobLine(id="job-0", state=JobState.NOT_TRUSTED, title="it can be written by others than root"),
+        JobLine(id="job-0", state=JobState.NOT_TRUSTED, title="it is writable by others than root"),
     )
     monkeypatch.setattr("raidtui.watch.storage.recent_jobs", lambda: jobs)
     async with console(raid10()) as pilot:
@@ -445,7 +445,7 @@ async def test_the_list_of_jobs_has_those_that_ended(fake: Fake, monkeypatch: py
         text = screen_text(pilot)
         assert text.index("interrupted") < text.index("replace: data") < text.index("stop: media")
         await pilot.press("down", "down", "enter")
-        await until(pilot, lambda: "not available: it can be written by others" in screen_text(pilot))
+        await until(pilot, lambda: "not available: it is writable by others" in screen_text(pilot))
         await pilot.press("up", "up")
         view = await at(pilot, JobView, "down", "enter")
         await until(pilot, lambda: view.state == "done")

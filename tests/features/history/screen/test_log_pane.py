@@ -210,7 +210,7 @@ async def test_reading_blocks_nothing_and_can_be_ended(apart: None) -> None:
         await press(pilot, "x")
         await until(pilot, lambda: pane.history is not None, "it has ended")
         assert "resync done" in rows(pane)[0]
-        assert "reading was ended: what is older is not shown" in pane.body.text
+        assert "reading was stopped: older lines are not shown" in pane.body.text
         assert pane.run is None
 
 
@@ -286,7 +286,7 @@ async def test_what_is_not_here_now_is_said() -> None:
         await press(pilot, "home", "down", "enter")
         assert main_of(pilot).pane == "log"
         await until(pilot, lambda: message_of(pilot), "why not")
-        assert message_of(pilot) == "this is about no array and no disk that is known to be here now"
+        assert message_of(pilot) == "this is not about an array or a disk known to be here now"
 
 
 async def test_an_export_has_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

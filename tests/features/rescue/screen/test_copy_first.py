@@ -114,5 +114,5 @@ async def test_a_file_is_given_by_its_whole_path(copied: list[Plan]) -> None:
         await to_targets(pilot)
         await at(pilot, Ask, "enter")
         await at(pilot, GuideScreen, *"sdb.img", "enter")
-        assert message_of(pilot) == "nothing was changed: a file is given by its whole path"
+        assert message_of(pilot) == "nothing was changed: give the file's full path"
     assert copied == []

@@ -106,7 +106,7 @@ async def test_a_console_that_only_looks_says_so(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(kernel, "readonly", True)
     async with running(kernel) as pilot:
         await at(pilot, WhyScreen, "a")
-        await until(pilot, lambda: "A console that only looks (--readonly)" in screen_text(pilot))
+        await until(pilot, lambda: "A read-only console (--readonly)" in screen_text(pilot))
         assert "root" not in screen_text(pilot)
         assert await closed(pilot, "escape") == "read-only: started with --readonly"
 
@@ -145,9 +145,9 @@ def test_an_array_of_a_trial(shows: Shows, size: tuple[int, int]) -> None:
 async def test_the_end_of_a_trial_is_seen_without_an_event() -> None:
     kernel = host_with_a_trial()
     async with running(kernel) as pilot:
-        assert "A rescue trial is there" in message_of(pilot)
+        assert "A rescue trial is in progress" in message_of(pilot)
         await move(pilot, lambda: kernel.drop("/run/raidtui-rescue-a1b2c3"))
-        assert "A rescue trial is there" not in message_of(pilot)
+        assert "A rescue trial is in progress" not in message_of(pilot)
 
 
 async def test_an_array_of_a_trial_is_left_alone() -> None:

@@ -236,7 +236,7 @@ async def test_what_was_found_before_is_shown_and_compared_anew(host: Comparison
     async with console(raid5()) as pilot:
         await at(pilot, MismatchScreen, "m")
         await until(pilot, lambda: "4 sectors do not match" in screen_text(pilot))
-        assert "Compared 2023-11-14: n compares anew." in screen_text(pilot)
+        assert "Compared 2023-11-14: n compares again." in screen_text(pilot)
         assert host.begun == []
         await pilot.press("n")
         await until(pilot, lambda: "are read and compared" in screen_text(pilot))

@@ -78,12 +78,12 @@ TIED = SearchResult(
         for order in (("sda2", "sdb2", "sdc2", MISSING), ("sdb2", "sda2", "sdc2", MISSING))
     ),
     alike=720,
-    text=("720 geometries fit alike: not unique. What would decide between them has not been found.",),
+    text=("720 geometries fit equally: not unique. What would decide between them has not been found.",),
     bytes_read=412 << 20,
     seconds=9.2,
     tested=1296,
 )
-TIE = "One of 720 geometries that fit alike, not the only one"
+TIE = "One of 720 geometries that fit equally, not the only one"
 HINTED = replace(
     TIED,
     hints=(

@@ -48,7 +48,7 @@ CLEAN = TrialOutcome(
     proof=Proof(
         check=CheckResult.CLEAN,
         contents="ext4",
-        sure="e2fsck -n read all of the file system's metadata and found nothing wrong; the contents of files"
+        sure="e2fsck -n read all of the file system's metadata and found nothing wrong; file contents"
         " were not compared",
     ),
     findings=(
@@ -101,19 +101,19 @@ REAL = Plan(
     grounds=(
         "Trial 20261122-1: clean, ext4.",
         (
-            "How sure: e2fsck -n read all of the file system's metadata and found nothing wrong; the contents"
-            " of files were not compared."
+            "How sure: e2fsck -n read all of the file system's metadata and found nothing wrong; file"
+            " contents were not compared."
         ),
         "Tried on copy-on-write overlays; both ends of sda2, sdb2 and sdc2 read as before it.",
     ),
     devices=("sda2",),
 )
 NO_FOLDER = Refusal(code=RefusalCode.NOT_FOUND, why="there is no folder /none", remedy="name another one")
-NO_PLAN = Refusal(code=RefusalCode.UNKNOWN, why="the trial 20261122-1 says nothing", remedy="try again")
-TIE = "One of 720 geometries that fit alike, not the only one"
+NO_PLAN = Refusal(code=RefusalCode.UNKNOWN, why="the trial 20261122-1 shows nothing", remedy="try again")
+TIE = "One of 720 geometries that fit equally, not the only one"
 CHANGED = Refusal(
     code=RefusalCode.WRONG_STATE,
-    why="sdb2 does not read as when it was tried",
+    why="sdb2 does not read as it did in the trial",
     remedy="try again: raidtui rescue try",
 )
 IN_USE = Refusal(code=RefusalCode.IN_USE, why="sda2 is in use: dm-3 holds it", remedy="release it first")
@@ -283,7 +283,7 @@ def test_proof(shows: Shows, name: str, size: tuple[int, int]) -> None:
         known(CLEAN, held=True),
         known(None, left=True),
         known(CLEAN, tie=f"{TIE}: a check may say nothing."),
-        replace(known(CLEAN), trouble="sdb2 reads otherwise than before the trial"),
+        replace(known(CLEAN), trouble="sdb2 does not read as before the trial"),
     ],
     ids=["held", "left", "tie", "changed"],
 )
@@ -398,7 +398,7 @@ async def test_a_trial_that_cannot_be_started_says_why(fake: Fake, tried: FakeTr
         await until(pilot, lambda: tried.busy in screen_text(pilot))
         tried.busy, tried.refusal = "", NO_PLAN
         await pilot.press("enter")
-        await until(pilot, lambda: "says nothing" in screen_text(pilot))
+        await until(pilot, lambda: "shows nothing" in screen_text(pilot))
         tried.refusal = None
         await at(pilot, ProofScreen, "enter")
         await at(pilot, TrialScreen, "t")
@@ -475,7 +475,7 @@ async def test_any_folder_is_taken_for_the_stores(
     async with console() as pilot:
         await to_trial(pilot)
         for typed, why in (
-            ("srv", "a folder is given by its whole path"),
+            ("srv", "give the folder's full path"),
             ("/nowhere", "/nowhere is not a folder"),
             ("/", "/ has no room: 48 MiB are needed, 1 MiB are free"),
         ):

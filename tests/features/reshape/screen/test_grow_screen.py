@@ -192,7 +192,7 @@ async def test_less_of_each_is_typed() -> None:
         await pilot.app.push_screen(made, given.append)
         await pilot.press("down", "space", "ctrl+u", *"many", "enter", "enter")
         assert made.is_current
-        assert "not a size: 900M and 1.5T are" in screen_text(pilot)
+        assert "not a size; use 900M or 1.5T" in screen_text(pilot)
         await pilot.press("space", "ctrl+u", *"64M", "enter", "enter")
         await until(pilot, lambda: bool(given), "the page is left")
     assert given == [GrowDraft(aim=GrowAim.LESS, size="64M")]

@@ -131,7 +131,7 @@ async def test_a_tool_that_says_nothing() -> None:
     async with running(host, size=WIDE) as pilot:
         await page(pilot)
         await pilot.press(*["pagedown"] * 9)
-        await until(pilot, lambda: "what it would say is not known" in screen_text(pilot))
+        await until(pilot, lambda: "its answer is not known" in screen_text(pilot))
 
 
 async def test_of_the_disk_that_is_chosen_in_wear() -> None:

@@ -319,9 +319,9 @@ def test_a_finding_about_the_knob_comes_first_and_its_risk_is_said_once() -> Non
 
  ▲ data    queue_depth differs: sdc 1; the others of data have 32.
            → raidtui tune set @data queue_depth=32
- ▲ sdc     queue_depth of sdc is 1: NCQ is off. A published test on a RAID-10
+ ▲ sdc     queue_depth of sdc is 1: NCQ is off. In a published test, a RAID-10
            of two SSDs had a quarter of the IOPS at 1 that it had at 8; a depth
-           that the disk's firmware cannot take may end in link resets.
+           that the disk's firmware cannot handle may cause link resets.
            → raidtui tune set sdc queue_depth=32"""
     )
 
