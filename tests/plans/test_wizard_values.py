@@ -230,7 +230,7 @@ def test_words(step: str, draft: WizardDraft, word: str, sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "step", [*(step for step in STEPS if step != "page"), *COMMON, "metadata", "stripes", "joins sde"]
+    "step", [*(step for step in STEPS if step != "page"), *sorted(COMMON), "metadata", "stripes", "joins sde"]
 )
 def test_there_is_a_page_for_each_step(step: str) -> None:
     page = step_page(step)
