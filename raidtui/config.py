@@ -11,7 +11,8 @@ from msgspec import Struct, field
 
 from raidtui.host.regular_files import read_regular
 
-_KNOWN = frozenset({"theme", "mouse", "bell", "keys", "wear", "readonly"})
+_SWITCHES = {"mouse": True, "bell": True, "notify": False}
+_KNOWN = frozenset({"theme", "keys", "wear", "readonly", *_SWITCHES})
 _MOST_TBW = 1_000_000
 _KEYS_FORM = '[keys] must hold lines like "arrays.check" = "f5"'
 _RATING_FORM = '[wear.rated_tbw] must hold lines like "Samsung SSD 850 EVO 500GB" = 150'
@@ -24,6 +25,7 @@ class Config(Struct, frozen=True, kw_only=True):
         theme: a theme's name; None: the default.
         mouse: whether the mouse is used.
         bell: whether the terminal's bell is rung when an array becomes worse.
+        notify: whether the terminal is asked for a desktop notification then.
         readonly: whether the console writes nothing, as with --readonly.
         keys: binding id -> keys, comma separated ("arrays.check": "f5").
         rated_bytes: bytes that the makers rate disks for, by the beginning of the model's name.
@@ -33,6 +35,7 @@ class Config(Struct, frozen=True, kw_only=True):
     theme: str | None = None
     mouse: bool = True
     bell: bool = True
+    notify: bool = False
     readonly: bool = False
     keys: Mapping[str, str] = field(default_factory=dict)
     rated_bytes: Mapping[str, int] = field(default_factory=dict)
@@ -64,16 +67,14 @@ def read_config(folder: Path | None = None) -> Config:
 def _checked(path: Path, values: dict[str, Any]) -> Config:
     troubles = [f"{path}: unknown setting {key!r}" for key in values.keys() - _KNOWN]
     theme, keys = values.get("theme"), values.get("keys", {})
-    mouse, bell = values.get("mouse", True), values.get("bell", True)
+    switches = {name: values.get(name, usual) for name, usual in _SWITCHES.items()}
     if theme is not None and not isinstance(theme, str):
         troubles.append(f"{path}: theme must be a name in quotes")
         theme = None
-    if not isinstance(mouse, bool):
-        troubles.append(f"{path}: mouse must be true or false")
-        mouse = True
-    if not isinstance(bell, bool):
-        troubles.append(f"{path}: bell must be true or false")
-        bell = True
+    for name, usual in _SWITCHES.items():
+        if not isinstance(switches[name], bool):
+            troubles.append(f"{path}: {name} must be true or false")
+            switches[name] = usual
     readonly = values.get("readonly", False)
     if not isinstance(readonly, bool):
         troubles.append(f"{path}: readonly must be true or false; it is taken as true")
@@ -87,8 +88,7 @@ def _checked(path: Path, values: dict[str, Any]) -> Config:
     troubles += wrong
     return Config(
         theme=theme,
-        mouse=mouse,
-        bell=bell,
+        **switches,
         readonly=readonly,
         keys={name: each for name, each in keys.items() if name not in wrong_keys},
         rated_bytes=rated_bytes,

@@ -35,11 +35,12 @@ class Alarms:
     Args:
         app: the console.
         rings: whether the bell is rung.
+        notifies: whether the terminal is asked for a desktop notification.
     """
 
-    def __init__(self, app: App[Any], *, rings: bool) -> None:
+    def __init__(self, app: App[Any], *, rings: bool, notifies: bool = False) -> None:
         self._app = app
-        self._rings = rings
+        self._rings, self._notifies = rings, notifies
         self._untold: list[Event] = []
         self._line: AlarmLine | None = None
         self._shown_s = 0.0
@@ -54,8 +55,11 @@ class Alarms:
             told: whether it shows the arrays as they are now.
         """
         worse = [each for each in events if each.tone is Tone.BAD and each.kind is EventKind.HEALTH]
-        if worse and self._rings and (driver := self._driver) is not None:
-            driver.ring()
+        if worse and (driver := self._driver) is not None:
+            if self._rings:
+                driver.ring()
+            if self._notifies:
+                driver.notify(visible(f"{worse[-1].subject} {worse[-1].text}"))
         if worse and not told:
             self._untold += worse
             self._show(screen)

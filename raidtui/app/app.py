@@ -108,7 +108,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
             self.stylesheet.set_variables(self.get_css_variables())
             self._styled_for = self.theme
         drop_extra_widgets(self)
-        self._alarms = Alarms(self, rings=self._settings.bell)
+        self._alarms = Alarms(self, rings=self._settings.bell, notifies=self._settings.notify)
         if self._settings.keys:
             self.set_keymap(dict(self._settings.keys))
 

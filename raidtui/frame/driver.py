@@ -42,6 +42,14 @@ _OUTPUT = 1
 _TITLED = ("alacritty", "foot", "kitty", "rxvt", "screen", "st-", "tmux", "wezterm", "xterm")
 """How TERM begins where the terminal has a title and keeps the one before (CSI 22 t, 23 t; OSC 2)."""
 _KEEP_TITLE, _TITLE, _TITLE_BACK = "\x1b[22;2t", "\x1b]2;{}\x07", "\x1b[23;2t"
+_NOTIFIED = {
+    "foot": "\x1b]777;notify;raidtui;{}\x1b\\",
+    "rxvt-unicode": "\x1b]777;notify;raidtui;{}\x1b\\",
+    "wezterm": "\x1b]9;{}\x1b\\",
+    "xterm-ghostty": "\x1b]9;{}\x1b\\",
+    "xterm-kitty": "\x1b]9;{}\x1b\\",
+}
+"""How TERM begins where the terminal is known to make a desktop notification of a sequence, and that."""
 _HELD_S = 0.1
 """How long a page is held back on a slow line: what is read fast is drawn at once, without "Reading"."""
 
@@ -113,6 +121,17 @@ class QuietDriver(DriverHooks, LinuxDriver):
     def ring(self) -> None:
         """Ring the terminal's bell."""
         self._write_apart("\x07")
+
+    def notify(self, text: str) -> None:
+        """Let the terminal show a desktop notification, where it is known to do so.
+
+        Args:
+            text: without control characters.
+        """
+        term = os.environ.get("TERM", "")
+        known = (sequence for name, sequence in _NOTIFIED.items() if term.startswith(name))
+        if (sequence := next(known, None)) is not None:
+            self._write_apart(sequence.format(text.replace(";", ",")))
 
     def set_title(self, title: str) -> None:
         """Set the terminal's title; "" restores the one before. A slow line is not loaded with it.

@@ -36,10 +36,14 @@ class Rung:
 
     def __init__(self) -> None:
         self.bells = 0
+        self.notes: list[str] = []
         self.titles: list[str] = []
 
     def ring(self) -> None:
         self.bells += 1
+
+    def notify(self, text: str) -> None:
+        self.notes.append(text)
 
     def set_title(self, title: str) -> None:
         self.titles.append(title)
@@ -137,3 +141,16 @@ async def test_arrays_that_cannot_be_read_are_neither_well_nor_degraded(terminal
         host.broken = True
         await look(pilot)
         await until(pilot, lambda: terminal.titles[-1:] == ["? nas: the arrays cannot be read"])
+
+
+async def test_a_desktop_notification_where_one_is_wanted(terminal: Rung) -> None:
+    kernel = Kernel(raid5(), raid10())
+    async with running(kernel, config=Config(bell=False, notify=True)) as pilot:
+        await fail(pilot, kernel)
+        assert terminal.bells == 0
+        [note] = terminal.notes
+        assert note.startswith(WORSE)
+    kernel = Kernel(raid5(), raid10())
+    async with running(kernel) as pilot:
+        await fail(pilot, kernel)
+        assert (terminal.bells, len(terminal.notes)) == (1, 1)

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import raidtui
+from raidtui.frame.driver import QuietDriver
 from tests.frame.states import ARRAYS
 from tests.hosts.trees import host_tree
 from tests.lab.guests.terminal import Terminal, host_terminal
@@ -385,3 +386,21 @@ def test_a_defect_leaves_the_terminal_whole_and_a_report(opens: Opens, tmp_path:
     if where == "a key":
         assert "screen MainScreen, pane arrays, 200 x 24" in text
         assert re.search(r"last events:\n +\d\d:\d\d:\d\d \w+: ", text)
+
+
+@pytest.mark.parametrize(
+    ("term", "sequence"),
+    [
+        ("xterm-kitty", "\x1b]9;vm degraded, now\x1b\\"),
+        ("foot-extra", "\x1b]777;notify;raidtui;vm degraded, now\x1b\\"),
+        ("xterm-256color", None),
+    ],
+)
+def test_a_notification_only_where_the_terminal_is_known_for_it(
+    monkeypatch: pytest.MonkeyPatch, term: str, sequence: str | None
+) -> None:
+    written: list[str] = []
+    monkeypatch.setenv("TERM", term)
+    monkeypatch.setattr(QuietDriver, "_write_apart", lambda _, data: written.append(data))
+    QuietDriver.notify(object.__new__(QuietDriver), "vm degraded; now")
+    assert written == ([sequence] if sequence else [])
