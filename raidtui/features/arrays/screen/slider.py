@@ -90,6 +90,8 @@ class Slider(Typing, Widget, can_focus=True):
         self.word = word
         self.kernel_kib_s: int | None = None
         self.asked_kib_s: int | None = None
+        self._typed_kib_s: int | None = None
+        """What was typed in KiB/s last: it stands beside the rate for as long as the kernel has it."""
         self.scope = ""
         self.line: TextField = _EMPTY
         self._locked = False
@@ -143,6 +145,7 @@ class Slider(Typing, Widget, can_focus=True):
         typed = self.line.text
         value = typed_kib_s(typed)
         if value is not None:
+            self._typed_kib_s = value if typed[-1:] in "kK" else None
             self.ask(value)
         elif typed:
             text = f"{typed} is not a speed limit: type MB/s, or KiB/s with a k at the end"
@@ -240,7 +243,8 @@ class Slider(Typing, Widget, can_focus=True):
             text = f" {rate_mb_s(self.asked_kib_s):>9} asked, is {rate_mb_s(self.kernel_kib_s)}"
             return Segment(text, style["asked"])
         scope = {"local": "this array", "system": "system's"}.get(self.scope, self.scope)
-        return Segment(f" {rate_mb_s(self.kernel_kib_s):>9}   {scope}", base)
+        own = f" ({self.kernel_kib_s} KiB/s)" if self.kernel_kib_s == self._typed_kib_s else ""
+        return Segment(f" {rate_mb_s(self.kernel_kib_s):>9}{own}   {scope}", base)
 
 
 def position(kib_s: int | None, width: int) -> int | None:
