@@ -243,8 +243,10 @@ class Slider(Typing, Widget, can_focus=True):
             text = f" {rate_mb_s(self.asked_kib_s):>9} asked, is {rate_mb_s(self.kernel_kib_s)}"
             return Segment(text, style["asked"])
         scope = {"local": "this array", "system": "system's"}.get(self.scope, self.scope)
-        own = f" ({self.kernel_kib_s} KiB/s)" if self.kernel_kib_s == self._typed_kib_s else ""
-        return Segment(f" {rate_mb_s(self.kernel_kib_s):>9}{own}   {scope}", base)
+        rate = rate_mb_s(self.kernel_kib_s)
+        if self.kernel_kib_s == self._typed_kib_s:
+            return Segment(f" {rate:>9} ({self.kernel_kib_s} KiB/s) {scope.removeprefix('this ')}", base)
+        return Segment(f" {rate:>9}   {scope}", base)
 
 
 def position(kib_s: int | None, width: int) -> int | None:

@@ -188,7 +188,7 @@ async def test_what_was_typed_in_kib_stands_beside_the_rate() -> None:
     kernel = Kernel(*RESYNC)
     async with running(kernel) as pilot:
         await pilot.press("l", *"250000k", "enter")
-        await until(pilot, lambda: "256 MB/s (250000 KiB/s)   this array" in slider_text(pilot, "max"))
+        await until(pilot, lambda: "256 MB/s (250000 KiB/s) array" in slider_text(pilot, "max"))
         await pilot.press("l", *"300", "enter")
         await until(pilot, lambda: "300 MB/s   this array" in slider_text(pilot, "max"))
 
