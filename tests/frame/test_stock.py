@@ -71,11 +71,11 @@ def test_on_a_terminal(tmp_path: Path) -> None:
     )
     terminal = host_terminal(("/bin/sh", "-c", script))
     try:
-        terminal.wait_for("survives one failure", timeout=QUIT_S)
+        terminal.wait_for("the next failure loses the array", timeout=QUIT_S)
         terminal.press("?")
         terminal.wait_for("Keys", timeout=QUIT_S)
         terminal.press("q")
-        terminal.wait_for("survives one failure", timeout=QUIT_S)
+        terminal.wait_for("the next failure loses the array", timeout=QUIT_S)
         terminal.press("3")
         terminal.wait_for("worn by", timeout=QUIT_S)
         terminal.press("q")
