@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks import trees
 from benchmarks.probe import measure
-from benchmarks.programs import HELLO_APP, PEERS, RAIDTUI, WATCH, Program, environment, waker
+from benchmarks.programs import HELLO_APP, LISTED, PEERS, RAIDTUI, WATCH, Program, environment, waker
 from benchmarks.records import Measurement, Script
 
 SMALL = Script(columns=80, lines=24)
@@ -58,7 +58,7 @@ def cases(watch_s: float) -> tuple[Case, ...]:
     full = replace(RAIDTUI, expect=rf"{RAIDTUI.expect}(?s:.*\^p More)")
     paged = replace(full, keys=("3", "4", "5", "6", "7", "1", "?", "?"))  # the second closes the help
     serial = replace(SMALL, speed=termios.B9600, quiet_s=2.5)  # pages are held back until the line is free
-    listed = replace(RAIDTUI, expect="raid5 ls")  # in the first frame and the list, never in the log
+    listed = replace(RAIDTUI, expect=LISTED)
     moving = replace(RAIDTUI, expect=rf"{RAIDTUI.expect}(?s:.*{PERCENT})")
     many = replace(RAIDTUI, expect=r"md39\b.*degraded(?s:.*\^p More)")  # the worst come first
     return (

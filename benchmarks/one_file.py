@@ -20,14 +20,13 @@ from pathlib import Path
 
 from benchmarks import trees
 from benchmarks.probe import measure
-from benchmarks.programs import environment
+from benchmarks.programs import LISTED, environment
 from benchmarks.records import Script
 from release.__main__ import ONE_FILE
 from release.places import VERSION
 
 GOAL, GOAL_MIB = 1.2, 30.0
 OURS, BESIDE = "one file", "environment"
-LISTED = "raid5 ls"
 PIP = ("-m", "pip", "--disable-pip-version-check", "--quiet", "install")
 
 

@@ -9,6 +9,7 @@ from benchmarks.trees import CHECKOUT
 
 TREE = "{tree}"
 OURS, HELLO, WAKER = "raidtui", "hello", "bare loop"
+LISTED = "── arrays ──"  # above the list in a wide window, in the first frame and later; never in the log
 ALL_ARRAYS = "".join(rf"(?=.*md{number}\b)" for number in (127, 126, 125, 124))
 
 
