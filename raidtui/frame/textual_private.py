@@ -22,10 +22,12 @@ from textual.widget import Widget
 from raidtui.frame.stock import STOCK
 
 if TYPE_CHECKING:
+    from textual._compositor import ChopsUpdate, Compositor
     from textual._xterm_parser import XTermParser
     from textual.command import CommandPalette
     from textual.driver import Driver
     from textual.drivers.linux_driver import LinuxDriver
+    from textual.strip import Strip
 
     _App = App[int]
     _Screen = Screen[Any]
@@ -52,12 +54,49 @@ def mark_dirty(widget: Widget, regions: Sequence[Region] = ()) -> None:
 
 
 def draw(screen: Screen[Any], widgets: set[Widget]) -> None:
-    """``Screen._dirty_widgets``, ``Screen._compositor_refresh``: draw widgets at once, in one write.
+    """``Screen._dirty_widgets``, ``Screen._compositor_refresh``, ``App._display``: draw widgets in one write.
 
     What waits for Textual's own refresh is drawn with them, as the refresh forgets it.
     """
-    screen._compositor.update_widgets(widgets | screen._dirty_widgets)  # noqa: SLF001
-    screen._compositor_refresh()  # noqa: SLF001
+    compositor = screen._compositor  # noqa: SLF001
+    compositor.update_widgets(widgets | screen._dirty_widgets)  # noqa: SLF001
+    update = changed_pieces(compositor)
+    if update is None:
+        screen._compositor_refresh()  # noqa: SLF001
+        return
+    compositor._dirty_regions.clear()  # noqa: SLF001
+    screen._dirty_widgets.clear()  # noqa: SLF001
+    screen.app._display(screen, update)  # noqa: SLF001
+
+
+def changed_pieces(compositor: Compositor) -> ChopsUpdate | None:
+    """``Compositor._dirty_regions``, ``Compositor._regions_to_spans``: the pieces of lines that changed.
+
+    Textual renders each widget between the first such line and the last. It has to where widgets share a
+    piece: None. Places are taken before anything is rendered: that may find that a layout is due, and a
+    widget is gone then.
+    """
+    from textual._compositor import ChopsUpdate  # noqa: PLC0415
+
+    places = compositor.visible_widgets.items()  # the one in front comes first
+    spans = list(compositor._regions_to_spans(compositor._dirty_regions))  # noqa: SLF001
+    owned: dict[Widget, list[tuple[Region, Region]]] = {}
+    for y, x, end in spans:
+        piece = Region(x, y, end - x, 1)
+        seen = ((each, place, clip.intersection(place)) for each, (place, clip) in places)
+        widget, place, part = next((each for each in seen if each[2].overlaps(piece)), (None, piece, piece))
+        if widget is None or not part.contains_region(piece):
+            return None
+        owned.setdefault(widget, []).append((place, piece))
+    chops: list[dict[int, Strip | None]] = [{} for _ in range(compositor.size.height)]
+    ends: list[list[int]] = [[] for _ in chops]
+    for widget, pieces in owned.items():
+        place, first = pieces[0]
+        rows = widget.render_lines(Region(0, first.y - place.y, place.width, pieces[-1][1].y - first.y + 1))
+        for _, piece in pieces:
+            chops[piece.y][piece.x] = rows[piece.y - first.y].crop(piece.x - place.x, piece.right - place.x)
+            ends[piece.y].append(piece.right)
+    return ChopsUpdate(chops, spans, ends) if spans else None
 
 
 # -- keys and messages

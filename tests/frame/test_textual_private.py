@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual._compositor import ChopsUpdate, Compositor
 from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.binding import BindingsMap
@@ -33,6 +34,12 @@ LIST = ROOM / "frame" / "textual_private.py"
 METHODS = {
     (Widget, "_set_dirty"): "(self, *regions: 'Region') -> 'None'",
     (Screen, "_compositor_refresh"): "(self) -> 'None'",
+    (App, "_display"): "(self, screen: 'Screen', renderable: 'RenderableType | None') -> 'None'",
+    (ChopsUpdate, "__init__"): (
+        "(self, chops: 'Sequence[Mapping[int, Strip | None]]', spans: 'list[tuple[int, int, int]]',"
+        " chop_ends: 'list[list[int]]') -> 'None'"
+    ),
+    (Compositor, "_regions_to_spans"): "(regions: 'Iterable[Region]') -> 'Iterable[tuple[int, int, int]]'",
     (Screen, "_forward_event"): "(self, event: 'events.Event') -> 'None'",
     (Widget, "_on_key"): "(self, event: 'events.Key') -> 'None'",
     (MessagePump, "_dispatch_message"): "(self, message: 'Message') -> 'None'",
@@ -48,6 +55,7 @@ METHODS = {
 FIELDS: dict[tuple[type, str], str] = {
     (Screen, "_compositor"): "Compositor()",
     (Screen, "_dirty_widgets"): "set()",
+    (Compositor, "_dirty_regions"): "set()",
     (App, "_batch_count"): "0",
     (App, "_driver"): "None",
     (App, "_disable_tooltips"): "False",
@@ -62,7 +70,7 @@ FIELDS: dict[tuple[type, str], str] = {
     (XTermParser, "_timeout_time"): "None",
 }
 """What the constructor assigns; "" for what is made otherwise."""
-MODULES = {"textual._xterm_parser"}
+MODULES = {"textual._compositor", "textual._xterm_parser"}
 
 
 @cache
