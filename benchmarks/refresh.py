@@ -3,13 +3,12 @@
 `python -m benchmarks.refresh [TREE] [--rounds N]` prints one JSON object.  The first sample opens everything
 and is not counted.  Between two samples either nothing happens, or /proc/mdstat and one array's attributes
 change (in place, as the kernel's files do: a kept descriptor sees it).  The tree is read as the live
-host is, with kept descriptors; and once more as a captured tree is, opening every file each time.
+host is, with kept descriptors; and once more opening every file each time.
 """
 
 import argparse
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -63,15 +62,13 @@ def measure_here(tree: Path, rounds: int = ROUNDS) -> Refresh:
         from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
     except ImportError as error:
         return Refresh(ran=False, why_not=f"no sampler to measure: {error}")
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
     class KeepingReader(FolderReader):
-        """A tree read as the live host is: descriptors are kept."""
+        """A tree read as the live host is: what was opened is never replaced."""
 
         def __init__(self, path: str) -> None:
             super().__init__(path)
-            self._may_keep = min(hard, 65536) - 128
+            self._lasting = True
 
     open_files = len(os.listdir("/proc/self/fd"))
     sampler = Sampler(KeepingReader(str(tree)))
@@ -83,7 +80,9 @@ def measure_here(tree: Path, rounds: int = ROUNDS) -> Refresh:
     for turn in range(rounds):
         _change(tree, turn)
         after = changed.time(sampler.sample)
-    plain = Sampler(FolderReader(str(tree)))
+    opens_each = FolderReader(str(tree))
+    opens_each.keep_nothing()
+    plain = Sampler(opens_each)
     plain.sample()
     for _ in range(rounds):
         opening.time(plain.sample)

@@ -1,4 +1,4 @@
-"""A host in a folder. The folder / is the live host, whose files are read through descriptors kept open."""
+"""A host in a folder; the folder / is the live host. Files that are read often are kept open."""
 
 from __future__ import annotations
 
@@ -31,8 +31,10 @@ class FolderReader(HostReader):
         self.live = not self._prefix
         self.source = "" if self.live else path
         self._kept: dict[str, int] = {}
-        self._may_keep = _raise_descriptor_limit() if self.live else 0
-        self.still = not self.live and captured_time(self) is not None
+        self._may_keep = _raise_descriptor_limit()
+        self._lasting = self.live  # no file is replaced by another one of its name
+        self._taken_s = None if self.live else captured_time(self)
+        self.still = self._taken_s is not None
         self._links = captured_links(self) if self.still else {}
 
     def read(self, path: str, *, keep: bool = False) -> bytes:
@@ -42,7 +44,9 @@ class FolderReader(HostReader):
         descriptor = self._kept.get(path)
         if descriptor is not None:
             try:
-                return _pread_all(descriptor, path)
+                if self._lasting or os.fstat(descriptor).st_nlink:  # else it was replaced
+                    return _pread_all(descriptor, path)
+                os.close(self._kept.pop(path))
             except OSError as error:  # the array was stopped and started again: its files are new
                 os.close(self._kept.pop(path))
                 if error.errno != errno.ENODEV:
@@ -65,7 +69,7 @@ class FolderReader(HostReader):
         if self.live:
             return open_regular(path)
         handle = os.open(self._prefix + path, os.O_PATH | os.O_CLOEXEC)
-        try:  # where it really is, by one call: realpath takes one for each part of the path
+        try:
             itself = f"/proc/self/fd/{handle}"
             if not os.readlink(itself).startswith(self._inside):  # noqa: PTH115
                 raise OSError(errno.EXDEV, _LEADS_OUT, path)
@@ -77,25 +81,31 @@ class FolderReader(HostReader):
         """Return where a file of the host is on this machine.
 
         Raises:
-            OSError: a link on the way leads out of the folder, to what belongs to this machine.
+            OSError: it is not there, or a link on the way leads out of the folder, to what belongs to this
+                machine.
         """
         if self.live:
             return path
-        place = self._prefix + path
-        if not f"{os.path.realpath(place)}/".startswith(self._inside):
+        handle = os.open(self._prefix + path, os.O_PATH | os.O_CLOEXEC)
+        try:  # by one call: realpath takes one for each part of the path
+            place = os.readlink(f"/proc/self/fd/{handle}")  # noqa: PTH115
+        finally:
+            os.close(handle)
+        if not f"{place}/".startswith(self._inside):
             raise OSError(errno.EXDEV, _LEADS_OUT, path)
         return place
 
     def read_many(self, paths: tuple[str, ...]) -> tuple[bytes | None, ...]:
         """See ``HostReader.read_many``: one system call a file."""
-        kept, pread = self._kept, os.pread
+        kept, lasting = self._kept, self._lasting
         found: list[bytes | None] = []
         for path in paths:
             descriptor = kept.get(path)
             try:
-                found.append(
-                    pread(descriptor, 4096, 0) if descriptor is not None else self._read_or_none(path)
-                )
+                if descriptor is None or not (lasting or os.fstat(descriptor).st_nlink):
+                    found.append(self._read_or_none(path))
+                else:
+                    found.append(os.pread(descriptor, 4096, 0))
             except OSError:
                 found.append(self._read_or_none(path))
         return tuple(found)
@@ -169,9 +179,7 @@ class FolderReader(HostReader):
 
     def now_s(self) -> float:
         """See ``HostReader.now_s``."""
-        if self.live:
-            return time.time()
-        return captured_time(self) or time.time()
+        return time.time() if self._taken_s is None else self._taken_s
 
     @property
     def writable(self) -> bool:
