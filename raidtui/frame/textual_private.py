@@ -70,7 +70,7 @@ def draw(screen: Screen[Any], widgets: set[Widget]) -> None:
 
 
 def changed_pieces(compositor: Compositor) -> ChopsUpdate | None:
-    """``Compositor._dirty_regions``, ``Compositor._regions_to_spans``: the pieces of lines that changed.
+    """``Compositor._dirty_regions``: the pieces of lines that changed, from the top down.
 
     Textual renders each widget between the first such line and the last. It has to where widgets share a
     piece: None. Places are taken before anything is rendered: that may find that a layout is due, and a
@@ -78,25 +78,23 @@ def changed_pieces(compositor: Compositor) -> ChopsUpdate | None:
     """
     from textual._compositor import ChopsUpdate  # noqa: PLC0415
 
-    places = compositor.visible_widgets.items()  # the one in front comes first
-    spans = list(compositor._regions_to_spans(compositor._dirty_regions))  # noqa: SLF001
-    owned: dict[Widget, list[tuple[Region, Region]]] = {}
-    for y, x, end in spans:
-        piece = Region(x, y, end - x, 1)
-        seen = ((each, place, clip.intersection(place)) for each, (place, clip) in places)
-        widget, place, part = next((each for each in seen if each[2].overlaps(piece)), (None, piece, piece))
-        if widget is None or not part.contains_region(piece):
+    # The one in front comes first.
+    places = [(each, at, clip.intersection(at)) for each, (at, clip) in compositor.visible_widgets.items()]
+    owned: list[tuple[Widget, Region, Region]] = []
+    for piece in sorted(compositor._dirty_regions, key=lambda each: each.y):  # noqa: SLF001
+        found = next((each for each in places if each[2].overlaps(piece)), None)
+        if found is None or not found[2].contains_region(piece):
             return None
-        owned.setdefault(widget, []).append((place, piece))
+        owned.append((found[0], found[1], piece))
     chops: list[dict[int, Strip | None]] = [{} for _ in range(compositor.size.height)]
-    ends: list[list[int]] = [[] for _ in chops]
-    for widget, pieces in owned.items():
-        place, first = pieces[0]
-        rows = widget.render_lines(Region(0, first.y - place.y, place.width, pieces[-1][1].y - first.y + 1))
-        for _, piece in pieces:
-            chops[piece.y][piece.x] = rows[piece.y - first.y].crop(piece.x - place.x, piece.right - place.x)
-            ends[piece.y].append(piece.right)
-    return ChopsUpdate(chops, spans, ends) if spans else None
+    ends: list[dict[int, int]] = [{} for _ in chops]
+    for widget, place, piece in owned:
+        strips = widget.render_lines(piece.translate(-place.offset))
+        for y, strip in zip(piece.line_range, strips, strict=True):
+            if ends[y].get(piece.x, 0) < piece.right:
+                chops[y][piece.x], ends[y][piece.x] = strip, piece.right
+    spans = [(y, x, end) for y, line in enumerate(ends) for x, end in line.items()]
+    return ChopsUpdate(chops, spans, [list(line.values()) for line in ends]) if spans else None
 
 
 # -- keys and messages

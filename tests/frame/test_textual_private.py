@@ -39,7 +39,6 @@ METHODS = {
         "(self, chops: 'Sequence[Mapping[int, Strip | None]]', spans: 'list[tuple[int, int, int]]',"
         " chop_ends: 'list[list[int]]') -> 'None'"
     ),
-    (Compositor, "_regions_to_spans"): "(regions: 'Iterable[Region]') -> 'Iterable[tuple[int, int, int]]'",
     (Screen, "_forward_event"): "(self, event: 'events.Event') -> 'None'",
     (Widget, "_on_key"): "(self, event: 'events.Key') -> 'None'",
     (MessagePump, "_dispatch_message"): "(self, message: 'Message') -> 'None'",
