@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping
 
 from msgspec import Struct
 
-from raidtui.host.block import BLOCK, DiskReader
+from raidtui.host.block import BLOCK, DiskReader, whole_disk
 from raidtui.host.device_paths import DevicePaths
 from raidtui.host.mounts import read_mounts, unescape
 from raidtui.host.readers.folder_reader import FolderReader
@@ -92,13 +92,12 @@ def _related(reader: HostReader, name: str) -> tuple[tuple[str, ...], str]:
     parts = [
         child
         for child in reader.names(f"{BLOCK}/{node}")
-        if reader.text(f"{BLOCK}/{node}/{child}/partition") is not None
+        if child.startswith(node) and reader.text(f"{BLOCK}/{node}/{child}/partition") is not None
     ]
     own = [reader.text(f"{BLOCK}/{each}/dev") for each in (node, *parts)]
     whole = ""
-    disk = DiskReader(reader).read({name}).get(name)
-    if disk is not None and disk.disk != name:
-        whole = reader.text(f"{BLOCK}/{disk.disk.replace('/', '!')}/dev") or ""
+    if reader.text(f"{BLOCK}/{node}/partition") is not None:
+        whole = reader.text(f"{BLOCK}/{whole_disk(reader, name).replace('/', '!')}/dev") or ""
     return tuple(number for number in own if number), whole
 
 
