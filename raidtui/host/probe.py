@@ -42,7 +42,7 @@ def probe_signatures(reader: HostReader, name: str) -> Answer[tuple[Use, ...]]:
 
 
 class TogetherProbe:
-    """The signatures on several devices by one blkid and one wipefs; any thread may ask.
+    """The signatures on several devices by a few runs of blkid and wipefs; any thread may ask.
 
     What is not plain is left to ``probe_signatures``, a device at a time; everything, where a tool takes long
     or complains.
@@ -66,23 +66,44 @@ class TogetherProbe:
             return self._found.pop(name, None)
 
     def _ask(self) -> dict[str, Answer[tuple[Use, ...]]]:
-        argv = ("blkid", "--probe", "--output", "export", *self._paths)
+        seen: dict[str, Answer[tuple[Use, ...]]] = {}
+        seen |= {path: known((), f"blkid and wipefs of {path}") for path in self._bare()}
+        rest = [path for path in self._paths if path not in seen]
+        if rest:
+            output = self._reader.ask("blkid", "--probe", "--output", "export", *rest, timeout_s=_TOGETHER_S)
+            said = _devices(output.stdout)
+            plain = output.status in {0, _NOTHING} and not output.stderr.strip()
+            if plain and said.keys() <= set(rest):
+                seen |= {path: output.answer(found) for path, rows in said.items() if (found := _uses(rows))}
+        return {name: seen[path] for path, name in self._paths.items() if path in seen}
+
+    def _bare(self) -> list[str]:
+        """Return the devices on which neither tool finds anything; none where they are not understood.
+
+        With --probe, blkid ends at the first of them (util-linux 2.38); without, it looks at all.
+        """
+        argv = ("blkid", "--cache-file", "/dev/null", "--output", "export", *self._paths)
         output = self._reader.ask(*argv, timeout_s=_TOGETHER_S)
         if output.status not in {0, _NOTHING} or output.stderr.strip():
-            return {}
-        said = [_rows(block) for block in output.stdout.split("\n\n") if block.strip()]
-        if any(rows.get("DEVNAME") not in self._paths for rows in said):
-            return {}  # it is not understood
-        seen = {rows["DEVNAME"]: output.answer(found) for rows in said if (found := _uses(rows))}
-        bare = [path for path in self._paths if path not in seen]
-        wiped = self._reader.ask("wipefs", "--no-act", "--noheadings", *bare, timeout_s=_TOGETHER_S)
-        if bare and wiped.status == 0 and not wiped.stdout.strip() and not wiped.stderr.strip():
-            seen |= {path: known((), f"blkid and wipefs of {path}") for path in bare}
-        return {name: seen[path] for path, name in self._paths.items() if path in seen}
+            return []
+        wiped = self._reader.ask("wipefs", "--no-act", "--noheadings", *self._paths, timeout_s=_TOGETHER_S)
+        if wiped.status != 0 or wiped.stderr.strip():
+            return []
+        said = _devices(output.stdout)
+        listed = {f"/dev/{line.split()[0]}" for line in wiped.stdout.split("\n") if line.strip()}
+        if not {*said, *listed} <= self._paths.keys():
+            return []
+        return [path for path in self._paths if path not in listed and not _uses(said.get(path, {}))]
 
 
 def _rows(text: str) -> dict[str, str]:
     return dict(line.partition("=")[::2] for line in text.split("\n") if "=" in line)
+
+
+def _devices(text: str) -> dict[str, dict[str, str]]:
+    """Return what blkid exports of each device, by path; "" for what has none."""
+    blocks = (_rows(block) for block in text.split("\n\n") if block.strip())
+    return {rows.get("DEVNAME", ""): rows for rows in blocks}
 
 
 def _uses(rows: dict[str, str]) -> tuple[Use, ...]:

@@ -7,7 +7,7 @@ import pytest
 from raidtui.host.facts import why_not
 from raidtui.host.probe import TogetherProbe, probe_signatures
 from raidtui.host.readers.memory_reader import MemoryReader
-from raidtui.host.tools import output_path
+from raidtui.host.tools import ToolOutput, output_path
 from raidtui.model.answer import AnswerKind
 from raidtui.model.disk import Use
 from raidtui.model.fact import Fact, FactKind
@@ -120,28 +120,52 @@ def test_of_a_capture_it_is_what_udev_says() -> None:
 
 
 THREE = ("/dev/sda", "/dev/sdb", "/dev/sdc")
-_BLKID = output_path(("blkid", "--probe", "--output", "export", *THREE))
-_WIPEFS = output_path(("wipefs", "--no-act", "--noheadings", "/dev/sda", "/dev/sdc"))
-_ONE = "DEVNAME=/dev/sdb\nTYPE=ext4\n\n"
+_BLKID = output_path(("blkid", "--cache-file", "/dev/null", "--output", "export", *THREE))
+_WIPEFS = output_path(("wipefs", "--no-act", "--noheadings", *THREE))
+_ONE = "DEVNAME=/dev/sda\nPARTUUID=1\n\nDEVNAME=/dev/sdb\nTYPE=ext4\n"
+_WIPED = "exit 0\nsdb 0x438 ext4 1 \n"
+_PROBED = "exit 0\nDEVNAME=/dev/sdb\nTYPE=ext4\n"
 
 
 @pytest.mark.parametrize(
-    ("blkid", "wipefs", "found"),
+    ("blkid", "wipefs", "probed", "found"),
     [
-        (f"exit 2\n{_ONE}", "exit 0\n", {"sda": [], "sdb": ["ext4"], "sdc": []}),
-        (f"exit 2\n{_ONE}", "exit 0\nsda 0x438 ext4 1 \n", {"sdb": ["ext4"]}),
-        (f"exit 2\n{_ONE}", "exit 1\n", {"sdb": ["ext4"]}),
-        (f"exit 2\n{_ONE}", "timed-out\nno answer", {"sdb": ["ext4"]}),
-        (f"exit 8\n{_ONE}", "exit 0\n", {}),
-        ("exit 2\nTYPE=ext4\n", "exit 0\n", {}),
-        ("exit 0\nDEVNAME=/dev/sdx\nTYPE=ext4\n", "exit 0\n", {}),
-        ("timed-out\nno answer", "exit 0\n", {}),
+        (f"exit 0\n{_ONE}", _WIPED, _PROBED, {"sda": [], "sdb": ["ext4"], "sdc": []}),
+        ("exit 2\n", _WIPED, _PROBED, {"sda": [], "sdb": ["ext4"], "sdc": []}),
+        (f"exit 0\n{_ONE}", "exit 0\n", "exit 8\n", {"sda": [], "sdc": []}),
+        (f"exit 0\n{_ONE}", _WIPED, "exit 0\nTYPE=ext4\n", {"sda": [], "sdc": []}),
+        (f"exit 0\n{_ONE}", _WIPED, "exit 0\nDEVNAME=/dev/sdx\nTYPE=ext4\n", {"sda": [], "sdc": []}),
+        (f"exit 0\n{_ONE}", _WIPED, "timed-out\nno answer", {"sda": [], "sdc": []}),
+        (f"exit 0\n{_ONE}", "exit 0\nsdx 0x438 ext4 1 \n", _PROBED, {}),
+        (f"exit 0\n{_ONE}", "exit 1\n", _PROBED, {}),
+        (f"exit 0\n{_ONE}", "timed-out\nno answer", _PROBED, {}),
+        (f"exit 0\n{_ONE}\nPTTYPE=gpt\n", _WIPED, _PROBED, {}),
+        (f"exit 4\n{_ONE}", _WIPED, _PROBED, {}),
+        ("timed-out\nno answer", _WIPED, _PROBED, {}),
     ],
 )
-def test_several_at_once(blkid: str, wipefs: str, found: dict[str, list[str]]) -> None:
+def test_several_at_once(blkid: str, wipefs: str, probed: str, found: dict[str, list[str]]) -> None:
     """What is not plain is no answer here: each of those is asked by itself."""
-    together = TogetherProbe(Live({_BLKID: blkid, _WIPEFS: wipefs}), ("sda", "sdb", "sdc"))
+    probe = output_path(("blkid", "--probe", "--output", "export", "/dev/sdb"))
+    reader = Live({_BLKID: blkid, _WIPEFS: wipefs, probe: probed})
+    together = TogetherProbe(reader, ("sda", "sdb", "sdc"))
     taken = {name: together.take(name) for name in ("sda", "sdb", "sdc")}
     known = {name: answer.value for name, answer in taken.items() if answer is not None}
     assert {name: [use.what for use in value or ()] for name, value in known.items()} == found
     assert together.take("sdb") is None, "who asks again wants to know it anew"
+
+
+def test_many_devices_take_as_many_runs_as_two() -> None:
+    """A device that holds something, or one that does not, makes no further run."""
+    asked: list[str] = []
+
+    class Counting(Live):
+        def ask(self, *argv: str, **_: object) -> ToolOutput:
+            asked.append(argv[0])
+            said = "DEVNAME=/dev/sd7\nTYPE=ext4\n" if argv[0] == "blkid" else ""
+            return ToolOutput(argv=argv, status=0, stdout=said, stderr="")
+
+    names = [f"sd{number}" for number in range(64)]
+    together = TogetherProbe(Counting({}), names)
+    assert all(together.take(name) is not None for name in names)
+    assert asked == ["blkid", "wipefs", "blkid"]

@@ -19,6 +19,7 @@ CHANGES = (
     "sfdisk --delete /dev/sda", "tune2fs -L x /dev/sda", "xfs_db -x /dev/sda", "xfs_io -c pwrite /x",
     "debugfs -w -f - /dev/sda", "dmesg --clear", "dmesg -C", "journalctl --vacuum-size=1",
     "ledctl locate=/dev/sda", "blockdev --setro /dev/sda", "blockdev --flushbufs /dev/sda", "blkid -g",
+    "blkid --cache-file /etc/x /dev/sda",
     "lvmconfig --file /etc/x", "lvremove --yes x", "rm -f /x", "sh -c x", "udevadm settle", "losetup --find",
     "fio --filename=/dev/sda", "mount /x", "cryptsetup open /dev/sda x", "/usr/sbin/mdadm --detail /dev/md0",
 )  # fmt: skip
@@ -26,7 +27,8 @@ ASKS = (
     "mdadm --detail --export /dev/md0", "mdadm --examine /dev/sda", "smartctl --json -x -n never /dev/sda",
     "smartctl --scan-open", "dmsetup status --noflush", "systemctl is-enabled fstrim.timer", "fio --version",
     "wipefs --no-act --noheadings /dev/sda", "sfdisk --json /dev/sda", "dmesg --raw", "lsblk --json",
-    "blkid --probe --output export /dev/sda", "ledctl --log=/dev/null --list-controllers", "mke2fs --version",
+    "blkid --probe --output export /dev/sda",
+    "blkid --cache-file /dev/null /dev/sda", "ledctl --log=/dev/null --list-controllers", "mke2fs --version",
 )  # fmt: skip
 
 

@@ -13,9 +13,9 @@ def blkid_output(root: HostReader, argv: tuple[str, ...]) -> ToolOutput | None:
     """Return the output of blkid, or of wipefs that looks for what blkid has not found; None for others."""
     if argv[:2] == ("wipefs", "--no-act"):
         return ToolOutput(argv=argv, status=0, stdout="", stderr="")
-    if argv[:2] != ("blkid", "--probe"):
+    if argv[:2] not in {("blkid", "--probe"), ("blkid", "--cache-file")}:
         return None
-    blocks = [_block(root, word) for word in argv if word.startswith("/dev/")]
+    blocks = [_block(root, word) for word in argv if word.startswith("/dev/") and word != "/dev/null"]
     said = "\n".join(filter(None, blocks))
     return ToolOutput(argv=argv, status=0 if blocks[-1] else 2, stdout=said, stderr="")
 

@@ -46,7 +46,7 @@ RULES: dict[str, Callable[[_Words], bool]] = {
     "journalctl": lambda words: _none(words, _JOURNALCTL),
     "ledctl": lambda words: words[-1] == "--list-controllers",
     "blockdev": lambda words: words[0].startswith("--get"),
-    "blkid": lambda words: words[0] == "--probe",
+    "blkid": lambda words: words[0] == "--probe" or words[:2] == ("--cache-file", "/dev/null"),
     "lvmconfig": lambda words: _none(words, ("--file", "-f")),
     **dict.fromkeys(("lsblk", "lvs", "vgs", "pvs", "xfs_info"), _ANY),
 }
