@@ -23,8 +23,8 @@ Show = Callable[[Survey, ReadingProgress], None]
 
 _PACE_S = 0.25
 """The longest pause between two looks: a device that hangs sends no news."""
-_DRAW_S = 0.1
-"""The shortest pause between two drawings."""
+_DRAW_S = 0.4
+"""The shortest pause between two drawings, but for the last: drawing takes time from reading."""
 _AT_ONCE_S = 0.08
 """What is read within this time is not announced by a dialog."""
 
@@ -150,7 +150,9 @@ class Surveying:
                 await self._news.wait()
             else:
                 await self._next()
-                await asyncio.sleep(_DRAW_S)
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_DRAW_S):
+                        await self._enough(None)
 
 
 @contextlib.contextmanager
