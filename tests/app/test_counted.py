@@ -96,3 +96,14 @@ def test_modules_of_the_console() -> None:
     first, all_features = map(int, done.stdout.split())
     assert first <= 520
     assert all_features <= 560
+
+
+def test_modules_of_a_plan() -> None:
+    """What the arguments of a verb import: nothing that another verb makes its plans with."""
+    words = ["plan", "create", "--name", "new", "--level", "raid1", "/dev/sda", "/dev/sdb"]
+    code = (
+        "import sys; from raidtui.app.cli import build_parser;"
+        f"build_parser().parse_args({words}); print(len(sys.modules))"
+    )
+    done = subprocess.run((sys.executable, "-P", "-c", code), capture_output=True, text=True, check=True)
+    assert int(done.stdout) <= 350

@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Callable
 
 from raidtui.command.device_names import kernel_name
-from raidtui.features.boot.session import boot_plan
 from raidtui.frame.feature import Verbs
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.plan import Plan, Refusal
@@ -23,6 +22,8 @@ def _add(verb: Callable[[str, str], argparse.ArgumentParser]) -> None:
 
 
 def _plan(reader: HostReader, arguments: argparse.Namespace, snapshot: Snapshot) -> Plan | Refusal:
+    from raidtui.features.boot.session import boot_plan  # noqa: PLC0415  (other verbs do without)
+
     del snapshot
     is_disk = arguments.part == "loader" and arguments.about
     about = kernel_name(reader, arguments.about) if is_disk else arguments.about

@@ -6,13 +6,11 @@ import argparse
 from collections.abc import Callable
 
 from raidtui.command.device_names import kernel_name
-from raidtui.features.stack.plan_caches import plan_detach, plan_flush
 from raidtui.frame.feature import Verbs
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.knob import KnobScope
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
-from raidtui.monitor.tuning_reader import TuningReader
 
 
 def _add(verb: Callable[[str, str], argparse.ArgumentParser]) -> None:
@@ -38,6 +36,9 @@ def _plan(reader: HostReader, arguments: argparse.Namespace, snapshot: Snapshot)
         arguments: of the command line.
         snapshot: the present state.
     """
+    from raidtui.features.stack.plan_caches import plan_detach, plan_flush  # noqa: PLC0415  (for this verb)
+    from raidtui.monitor.tuning_reader import TuningReader  # noqa: PLC0415  (as above)
+
     caches = TuningReader(reader).read(snapshot).of(KnobScope.CACHE)
     word = arguments.cache
     names = {word, kernel_name(reader, word)}
