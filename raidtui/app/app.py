@@ -7,8 +7,8 @@ import contextlib
 import gc
 import os
 import signal
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
 from textual import events
@@ -19,11 +19,10 @@ from textual.screen import Screen
 
 from raidtui.app.alarms import Alarms
 from raidtui.app.main_screen import MainScreen
+from raidtui.app.shell_app import ShellApp
 from raidtui.config import Config
 from raidtui.features.arrays.screen.arrays_pane import ArraysPane
-from raidtui.features.arrays.screen.slider import SLIDER
 from raidtui.frame.commands import EVERYWHERE
-from raidtui.frame.key_order import KeyOrderApp
 from raidtui.frame.pane import Pane
 from raidtui.frame.stock import STOCK
 from raidtui.frame.textual_private import DefectHooks, driver_of, drop_extra_widgets
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     from raidtui.frame.feature import Feature
 
 
-T = TypeVar("T")
 _LATER_S = 0.4  # what the first picture does not need waits for it
 
 
@@ -66,7 +64,7 @@ def palette_provider() -> type[Provider]:
     return PaletteProvider
 
 
-class RaidApp(DefectHooks, KeyOrderApp):
+class RaidApp(DefectHooks, ShellApp):
     """The console on one host.
 
     Args:
@@ -123,13 +121,6 @@ class RaidApp(DefectHooks, KeyOrderApp):
         """The main screen is the only one below the dialogs."""
         return MainScreen(self.report)
 
-    @property
-    def main(self) -> MainScreen:
-        """The main screen."""
-        screen = self.screen_stack[0]
-        assert isinstance(screen, MainScreen)  # noqa: S101  (get_default_screen made it)
-        return screen
-
     def on_mount(self) -> None:
         """Start monitoring."""
         self.session.loop.start(self.report)
@@ -146,66 +137,6 @@ class RaidApp(DefectHooks, KeyOrderApp):
         for number in (signal.SIGTERM, signal.SIGHUP):
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):  # not in a thread
                 loop.add_signal_handler(number, self.exit, 128 + number)
-
-    # -- what a session asks of its shell
-
-    @property
-    def held(self) -> bool:
-        """Whether the display is frozen."""
-        return self.main.held
-
-    @property
-    def keymap(self) -> Mapping[str, str]:
-        """The user's own keys, by command id."""
-        return self._settings.keys
-
-    @property
-    def log_events(self) -> Sequence[Event]:
-        """The log, oldest first."""
-        return self.main.events
-
-    def now_s(self) -> float:
-        """Return the time of the host in view, epoch seconds."""
-        return self._reader.now_s()  # the demo is another host
-
-    def redraw_frame(self) -> None:
-        """Redraw header and footer."""
-        self.main.redraw_frame()
-
-    def say(self, text: str, role: str = "warn", *, logged: bool = True) -> None:
-        """Show a sentence above the footer."""
-        self.main.say(text, role, logged=logged)
-
-    def note_events(self, events: Sequence[Event]) -> None:
-        """Add events to the log."""
-        self.main.note_events(events)
-
-    def in_background(self, work: Coroutine[Any, Any, object]) -> None:
-        """Run a coroutine as a worker; its result is not waited for."""
-        self.run_worker(work)
-
-    @property
-    def chosen_device(self) -> str:
-        """The kernel's name of what is chosen in the pane in view; "" for nothing."""
-        return self.main.in_view.device
-
-    async def ask(self, screen: Screen[T]) -> T | None:
-        """Show a dialog or page, and return its answer; None where it was left."""
-        return await self.push_screen_wait(screen)
-
-    async def plan_of(self, order: Sequence[str]) -> Plan | Refusal:
-        """Return the plan that an order prints, or why there is none."""
-        from raidtui.app.flows import plan_of  # noqa: PLC0415
-
-        return await plan_of(self, order)
-
-    def after_drawing(self, call: Callable[[], object]) -> None:
-        """Call something once the screen is drawn."""
-        self.call_after_refresh(call)
-
-    def expect_array(self, uuid: str | None) -> None:
-        """Choose the array with this UUID as soon as it appears; None: no array is expected any more."""
-        self.main.arrays.expect(uuid)
 
     # -- defects
 
@@ -245,12 +176,9 @@ class RaidApp(DefectHooks, KeyOrderApp):
 
     def _check_keys(self) -> None:
         """Drop what cannot be used of the user's own keys, and say why."""
-        from raidtui.app.keymap import check_keymap  # noqa: PLC0415
+        from raidtui.app.keymap import check_keymap, rooms_of  # noqa: PLC0415
 
-        panes: list[type[Pane]] = [ArraysPane]
-        panes += [feature.pane() for feature in self._features if feature.pane is not None]
-        rooms = [(*EVERYWHERE, *pane.COMMANDS) for pane in panes]
-        keys, troubles = check_keymap(self._settings.keys, (*rooms, (*EVERYWHERE, *SLIDER)))
+        keys, troubles = check_keymap(self._settings.keys, rooms_of(self._features))
         if troubles:
             self._settings = replace(self._settings, keys=keys)
             self.set_keymap(keys)
@@ -325,6 +253,12 @@ class RaidApp(DefectHooks, KeyOrderApp):
         await super().on_event(event)
 
     # -- flows
+
+    async def plan_of(self, order: Sequence[str]) -> Plan | Refusal:
+        """Return the plan that an order prints, or why there is none."""
+        from raidtui.app.flows import plan_of  # noqa: PLC0415
+
+        return await plan_of(self, order)
 
     def on_arrays_pane_flow_wanted(self, message: ArraysPane.FlowWanted) -> None:
         """Open what another feature does: rescue, zero, compare members, reshape, exchange a disk."""

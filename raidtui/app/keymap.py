@@ -5,7 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
 
+from raidtui.features.arrays.screen.arrays_pane import ArraysPane
+from raidtui.features.arrays.screen.slider import SLIDER
 from raidtui.frame.command import Command, shown
+from raidtui.frame.commands import EVERYWHERE
+from raidtui.frame.feature import Feature
+from raidtui.frame.pane import Pane
 
 
 def check_keymap(
@@ -25,6 +30,13 @@ def check_keymap(
         entry = f'[keys] "{refused}" = "{kept.pop(refused)}"'
         troubles.append(f"{entry} is ignored: {shown(key)} is the key of {other} already")
     return kept, troubles
+
+
+def rooms_of(features: Sequence[Feature]) -> tuple[Sequence[Command], ...]:
+    """Return the commands that can be used at the same time: with each pane, and on a slider."""
+    panes: list[type[Pane]] = [ArraysPane]
+    panes += [feature.pane() for feature in features if feature.pane is not None]
+    return (*((*EVERYWHERE, *pane.COMMANDS) for pane in panes), (*EVERYWHERE, *SLIDER))
 
 
 def _split(keys: str) -> list[str]:
