@@ -62,7 +62,7 @@ class BuildFlow(PlanFlow):
     async def zero(self, snapshot: Snapshot) -> None:
         """Zero a superblock: choose the device, review, job."""
         with surveying(self._shell, snapshot, storage.form_scope("zero-superblock", None, snapshot)) as found:
-            title = "Zero the md superblock of which device?"
+            title = "Which device's md superblock is zeroed?"
             made, devices = await self.choose(found, title, _with_superblock, nothing=_NO_SUPERBLOCK)
         await self.end(made, devices)
 
