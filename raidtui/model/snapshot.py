@@ -131,7 +131,7 @@ class Snapshot(Struct, frozen=True, kw_only=True, dict=True):
         """Return the array with this key that should run and does not."""
         return next((each for each in self.absent if each.key == key), None)
 
-    @property
+    @cached_property
     def syncing(self) -> bool:
         """Whether a sync runs on any array."""
         return any(array.sync is not None and array.sync.phase == "running" for array in self.arrays)

@@ -6,7 +6,7 @@ leave harmless ones there). Faults: a failed, missing or degraded array, judged 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from raidtui.model.array import NO_SUPERBLOCK, Array
 from raidtui.model.array_sync import Phase
@@ -93,9 +93,13 @@ def healths_of(snapshot: Snapshot, findings: Sequence[Finding]) -> dict[str, Hea
     return found | {absent.key: health_of_absent(absent) for absent in snapshot.absent}
 
 
-def exit_status(snapshot: Snapshot, findings: Sequence[Finding]) -> int:
-    """Return 0 for all well, 1 for degraded or attention, 2 for failed, 3 where the state is not known."""
-    healths = healths_of(snapshot, findings).values()
+def exit_status(snapshot: Snapshot, healths: Collection[Health]) -> int:
+    """Return 0 for all well, 1 for degraded or attention, 2 for failed, 3 where the state is not known.
+
+    Args:
+        snapshot: the host.
+        healths: of its arrays, as ``healths_of`` returns them.
+    """
     if Health.FAILED in healths:
         return 2
     if not snapshot.readable or Health.UNKNOWN in healths or _unread_lines(snapshot):

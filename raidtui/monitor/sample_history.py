@@ -111,6 +111,11 @@ class SampleHistory:
             requests=own[0].requests - own[1].requests if own else 0,
         )
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The arrays that sync or have synced, by their keys."""
+        return tuple(self._tracks)
+
     def speeds(self, key: str) -> tuple[tuple[float, float], ...]:
         """Return (clock_s, KiB/s) of the array's current or last sync, oldest first, at most 600."""
         track = self._tracks.get(key)

@@ -50,6 +50,8 @@ class SyncWatch:
         self._looked_s: float | None = None
         self._since_s = float("inf")
         self._stops: dict[str, float] = {}
+        self._followed: dict[str, tuple[Array, SyncRecord]] = {}
+        self._results: dict[str, tuple[Array, SyncRecord, LastCheck | None]] = {}
         self.first: dict[str, SyncRun] = {}
         """The run of an array that was under way by the record, before this watcher's first look at it."""
 
@@ -75,6 +77,9 @@ class SyncWatch:
     def _follow(self, array: Array, at_s: float) -> None:
         key = array.key
         known = self._records.get(key)
+        seen = self._followed.get(key)
+        if seen is not None and seen[0] is array and seen[1] is known and seen[1].open is None:
+            return  # nothing runs, and nothing has changed
         if known is None:
             known = self._book.read(key) or SyncRecord(uuid=key)
             self._records[key] = self._written[key] = known
@@ -85,6 +90,7 @@ class SyncWatch:
             look = replace(look, by="")
         now = followed(known, look, self._looked_s)
         if now is known:
+            self._followed[key] = (array, known)
             return
         if self._keeps and _is_news(self._written[key], now):
             with self._book.turn():
@@ -130,8 +136,15 @@ class SyncWatch:
 
     def result(self, array: Array, at_s: float) -> LastCheck | None:
         """Return what is known of an array's last check or repair; None where none was."""
-        record = self._records.get(array.key)
-        return check_result(record, array.last_sync_action or "", self._look(array, at_s))
+        key = array.key
+        record = self._records.get(key)
+        if record is None:
+            return check_result(None, array.last_sync_action or "", self._look(array, at_s))
+        known = self._results.get(key)
+        if known is None or known[0] is not array or known[1] is not record:
+            result = check_result(record, array.last_sync_action or "", self._look(array, at_s))
+            known = self._results[key] = (array, record, result)
+        return known[2]
 
     def close(self) -> None:
         """Keep what was seen last; it is not watched from now on."""

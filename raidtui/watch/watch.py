@@ -56,7 +56,7 @@ class Report(Struct, frozen=True, kw_only=True):
     Args:
         new_events: what happened since the previous report.
         next_s: seconds until the next sample, if no event comes before.
-        speeds: (clock_s, KiB/s) per array, for the chart.
+        speeds: (clock_s, KiB/s) per array that syncs or has synced, for the chart.
         latency_ms: per disk, while something happens on it.
         advice: how much there was when the host was last looked at; None where that is not known.
         pacing: how the syncs of arrays yield, where they are paced.
@@ -212,11 +212,13 @@ class HostWatch:
         brakes: dict[str, HeldBack] = {}
         loads = self.history.loads()
         for array in snapshot.arrays:
-            estimate, stood = self.history.estimate(array), self._stood(array, snapshot.taken_s)
-            if estimate is not None:
-                still = Estimate(speed_kib_s=0.0, left_s=None, left_low_s=None, left_high_s=None)
-                estimates[array.key] = estimate if stood is None else still
-            held = held_back_by(array, snapshot, self.history.track(array), loads, stood)
+            held = None
+            if array.sync is not None:
+                estimate, stood = self.history.estimate(array), self._stood(array, snapshot.taken_s)
+                if estimate is not None:
+                    still = Estimate(speed_kib_s=0.0, left_s=None, left_low_s=None, left_high_s=None)
+                    estimates[array.key] = estimate if stood is None else still
+                held = held_back_by(array, snapshot, self.history.track(array), loads, stood)
             if self.reader.live and (since_s := unanswered_since(array.name)) is not None:
                 begun = time.strftime("%H:%M", time.localtime(since_s))
                 further = f"; it {held.words}" if held is not None and held.brake is Brake.STALLED else ""
@@ -225,20 +227,21 @@ class HostWatch:
                 held = HeldBack(brake=Brake.FROZEN, words=f"by {by}, {held.words}")
             if held is not None:
                 brakes[array.key] = held
+        healths = healths_of(snapshot, findings)
         until = self.reader.next_event_s()
         soon = self._passing or self.sampler.unsettled
         pace_s = min(interval_s(snapshot), _PASSING_S / 3) if soon else interval_s(snapshot)
         return Report(
             snapshot=snapshot,
             findings=findings,
-            healths=healths_of(snapshot, findings),
+            healths=healths,
             estimates=estimates,
             brakes=brakes,
-            speeds={array.key: self.history.speeds(array.key) for array in snapshot.arrays},
+            speeds={key: self.history.speeds(key) for key in self.history.keys},
             latency_ms=self.history.latency_ms() if snapshot.syncing else {},
             new_events=events,
             next_s=pace_s if until is None else max(0.05, min(pace_s, until)),
-            exit_status=exit_status(snapshot, findings),
+            exit_status=exit_status(snapshot, healths.values()),
             advice=self._last_look.read(snapshot.taken_s) if self._last_look is not None else None,
             pacing=pacing,
         )

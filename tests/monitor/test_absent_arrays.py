@@ -16,7 +16,7 @@ from raidtui.model.snapshot import Snapshot, TrialTrace
 from raidtui.monitor.absent_arrays import AbsentArrays
 from raidtui.monitor.absent_health import health_of_absent, judge_absent
 from raidtui.monitor.events import diff
-from raidtui.monitor.health import exit_status, judge
+from raidtui.monitor.health import exit_status, healths_of, judge
 from raidtui.monitor.sampler import Sampler
 from tests.hosts.members import OTHER, THREE, TWO, UUID, examined, member, slot, udev
 from tests.hosts.trees import Stage, host_tree, inactive, raid1, raid5, snapshot_of
@@ -369,7 +369,7 @@ def test_an_array_that_dies_stays_listed_until_it_runs_again() -> None:
     words = "is gone without having been stopped, 1 of 3 members present (sdi); not there: sdg, sdh"
     assert host.then(pulled=("sdg", "sdh")) == [f"failed: {words}"]
     assert host.absent == [("gone", "1 of 3 members present")]
-    assert exit_status(host.last, judge(host.last)) == 2
+    assert exit_status(host.last, healths_of(host.last, judge(host.last)).values()) == 2
     assert host.last.absent[0].key == UUID
     host.then(pulled=NAMES, after_s=600)
     assert host.absent == [("gone", "0 of 3 members present")]  # nothing of it is left; it is not forgotten
@@ -397,11 +397,11 @@ def test_an_array_that_stays_stopped() -> None:
     host = Watched()
     host.then()
     assert host.then(after_s=2.0) == ["is not started: 3 of 3 members present (sdg, sdh, sdi)"]
-    assert exit_status(host.last, judge(host.last)) == 1
+    assert exit_status(host.last, healths_of(host.last, judge(host.last)).values()) == 1
     assert host.then(pulled=("sdh",), after_s=2.0) == [
         "failed: is not started: 2 of 3 members present (sdg, sdi)"
     ]
-    assert exit_status(host.last, judge(host.last)) == 2
+    assert exit_status(host.last, healths_of(host.last, judge(host.last)).values()) == 2
 
 
 def test_an_array_whose_disks_hold_something_else_now_was_given_up() -> None:

@@ -12,7 +12,15 @@ from raidtui.model.array_sync import Stale
 from raidtui.model.finding import Finding, FindingCode, Health, Severity
 from raidtui.model.snapshot import Lack, Snapshot
 from raidtui.model.verdict import troubles
-from raidtui.monitor.health import Judged, condition_of, exit_status, health_of, judge, judge_array
+from raidtui.monitor.health import (
+    Judged,
+    condition_of,
+    exit_status,
+    health_of,
+    healths_of,
+    judge,
+    judge_array,
+)
 from raidtui.monitor.sampler import Sampler
 from tests.hosts.trees import (
     ArraySpec,
@@ -906,7 +914,7 @@ def test_stale() -> None:
 
 def _status(*specs: ArraySpec, **values: object) -> int:
     snapshot: Snapshot = replace(snapshot_of(host_tree(*specs)), **values)
-    return exit_status(snapshot, judge(snapshot))
+    return exit_status(snapshot, healths_of(snapshot, judge(snapshot)).values())
 
 
 def test_exit_status() -> None:

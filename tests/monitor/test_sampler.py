@@ -252,7 +252,7 @@ def test_mdstat_unreadable_from_the_start(number: int) -> None:
     snapshot = stage.sampler().sample()
     assert (snapshot.md_loaded, snapshot.readable, snapshot.arrays, snapshot.stale) == (True, False, (), None)
     assert snapshot.lacks == (Lack(part="/proc/mdstat", reason=f"cannot be read: {os.strerror(number)}"),)
-    assert exit_status(snapshot, judge(snapshot)) == 3
+    assert exit_status(snapshot, healths_of(snapshot, judge(snapshot)).values()) == 3
 
 
 def test_mdstat_unreadable_for_a_while() -> None:
@@ -268,7 +268,8 @@ def test_mdstat_unreadable_for_a_while() -> None:
             readable=False,
             stale=Stale(since_s=EPOCH_S, reason="/proc/mdstat: Input/output error"),
         )
-        assert (stale.taken_s, exit_status(stale, judge(stale))) == (EPOCH_S + stage.passed_s, 3)
+        healths = healths_of(stale, judge(stale)).values()
+        assert (stale.taken_s, exit_status(stale, healths)) == (EPOCH_S + stage.passed_s, 3)
     stage.error = None
     again = sampler.sample()
     assert (timeless(again), again.stale, again.readable) == (timeless(good), None, True)
@@ -312,7 +313,7 @@ def test_one_odd_array_keeps_its_last_value() -> None:
         )
         findings = judge(odd)
         assert [health_of(array, findings).word for array in odd.arrays] == ["degraded", "attention"]
-        assert exit_status(odd, findings) == 3
+        assert exit_status(odd, healths_of(odd, findings).values()) == 3
     stage.show(tree)
     assert sampler.sample().arrays == (data, root)
 
@@ -326,7 +327,7 @@ def test_odd_array_that_was_never_read() -> None:
     assert healths_of(snapshot, findings)[odd.key] is Health.UNKNOWN
     assert [finding.code for finding in findings] == ["not-understood"]
     assert [lack.reason for lack in snapshot.lacks] == ["md127: unknown state 'odd'"]
-    assert exit_status(snapshot, judge(snapshot)) == 3
+    assert exit_status(snapshot, healths_of(snapshot, judge(snapshot)).values()) == 3
 
 
 def test_stopped_and_made_again_with_the_same_name() -> None:
@@ -433,7 +434,7 @@ def test_where_mdstat_does_not_answer_sysfs_says_what_is_so(known: bool) -> None
     assert {each.name for each in silent.arrays if each.bitmap} == {e.name for e in told.arrays if e.bitmap}
     assert healths_of(silent, judge(silent)) == healths_of(told, judge(told))
     assert (silent.lacks[0].part, "since 06:08" in silent.lacks[0].reason) == ("/proc/mdstat", True)
-    assert exit_status(silent, judge(silent)) == 3
+    assert exit_status(silent, healths_of(silent, judge(silent)).values()) == 3
 
 
 def test_what_does_not_end_is_named_where_mdstat_does_not_answer() -> None:
