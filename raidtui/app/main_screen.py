@@ -67,19 +67,6 @@ def _host_name(report: Report) -> str:
     return host.name or host.source or "this host"
 
 
-def _host_parts(report: Report) -> tuple[Line, str, str]:
-    """Return the counts of arrays, as whom one acts, and the time."""
-    snapshot, host = report.snapshot, report.snapshot.host
-    rights = "root" if host.is_root else "read-only"
-    if host.source:
-        rights = "demo" if host.source == "demo" else "capture"
-    counts = counts_line(counts_of(report))
-    if snapshot.stale is not None:
-        since = time.strftime("%H:%M:%S", time.localtime(snapshot.stale.since_s))
-        counts = [(f"▲ stale since {since}", "warn")]
-    return counts, rights, time.strftime("%H:%M", time.localtime(snapshot.taken_s))
-
-
 class MainScreen(PaintingScreen):
     """The screen below all dialogs.
 
@@ -103,6 +90,7 @@ class MainScreen(PaintingScreen):
         self._top = Lines(id="top", lines=[[], []])
         self._bottom = Lines(id="bottom", lines=[[], []])
         self._message: Line = []
+        self._counts: tuple[Report, Line] | None = None
         self._drawn: tuple[int, int] = (0, 0)
 
     def compose(self) -> ComposeResult:
@@ -297,11 +285,25 @@ class MainScreen(PaintingScreen):
         offer = self.arrays.offer if self.pane == "arrays" else ""
         return [(" " + visible(offer), "accent")] if offer else []
 
+    def _host_parts(self, report: Report) -> tuple[Line, str, str]:
+        """Return the counts of arrays, as whom one acts, and the time."""
+        snapshot, host = report.snapshot, report.snapshot.host
+        rights = "root" if host.is_root else "read-only"
+        if host.source:
+            rights = "demo" if host.source == "demo" else "capture"
+        if self._counts is None or self._counts[0] is not report:
+            self._counts = (report, counts_line(counts_of(report)))
+        counts = self._counts[1]
+        if snapshot.stale is not None:
+            since = time.strftime("%H:%M:%S", time.localtime(snapshot.stale.since_s))
+            counts = [(f"▲ stale since {since}", "warn")]
+        return counts, rights, time.strftime("%H:%M", time.localtime(snapshot.taken_s))
+
     def host_lines(self) -> list[Line]:
         """Return the counts of arrays, host, user and time for the head of a page, the longest form first."""
         if self.report is None:
             return []
-        middle, rights, stamp = _host_parts(self.report)
+        middle, rights, stamp = self._host_parts(self.report)
         name = _host_name(self.report)
         short = [("".join(text.split(" ")[:2]), role) for text, role in middle]
         return [
@@ -313,7 +315,7 @@ class MainScreen(PaintingScreen):
     def _header(self, report: Report, width: int) -> Line:
         host = report.snapshot.host
         release = f" · Linux {(host.kernel or '').partition('-')[0]}" if host.kernel else ""
-        middle, rights, stamp = _host_parts(report)
+        middle, rights, stamp = self._host_parts(report)
         if self.held:
             middle = [*middle, (" ", "plain"), ("▮▮ held", "accent")]
         return header_line(f"{_host_name(report)}{release}", middle, f"{rights}  {stamp}", width)

@@ -59,7 +59,7 @@ def calls() -> Iterator[Calls]:
     threading.setprofile(None)
 
 
-@pytest.mark.parametrize(("state", "most"), [("optimal", 540), ("check", 1460), ("many", 66_000)])
+@pytest.mark.parametrize(("state", "most"), [("optimal", 415), ("check", 1450), ("many", 45_000)])
 async def test_a_sample(calls: Calls, state: str, most: int) -> None:
     """At rest, while an array is checked, and of 512 arrays; the screen with it."""
     async with running(STATES[state]) as pilot:
@@ -71,7 +71,7 @@ async def test_a_sample(calls: Calls, state: str, most: int) -> None:
     calls.check(most, 3)
 
 
-@pytest.mark.parametrize(("key", "most"), [("down", 11_900), ("l", 6_900), ("6", 50_700), ("c", 6_700)])
+@pytest.mark.parametrize(("key", "most"), [("down", 1200), ("l", 590), ("6", 15_400), ("c", 490)])
 async def test_a_key(calls: Calls, key: str, most: int) -> None:
     """Beside 512 arrays, in the screen's thread."""
     calls.here = threading.get_ident()

@@ -86,6 +86,7 @@ class ArraysPane(Pane):
         self._gone: str | None = None  # was chosen when it was stopped; nothing else was chosen since
         self._listed: list[Listed] = []
         self._known_rows: dict[str, tuple[tuple[object, ...], Line]] = {}
+        self._made: tuple[Report, list[Listed], int, list[Line], dict[str, int]] | None = None
         self._settle: Timer | None = None
         self.acting = False
         """Whether a plan is being carried out: the next one waits for the report after it."""
@@ -158,10 +159,9 @@ class ArraysPane(Pane):
         width, height = self.app.size
         if report is None or width < SMALLEST[0]:
             return
-        selected = next((i for i, each in enumerate(self._listed) if each.key == self.chosen), None)
-        shared = shared_titles(report)
         panel = list_width(width)
-        lines = [self._row(report, array, panel, shared) for array in self._listed]
+        lines, places = self._make_rows(report, panel)
+        selected = places.get(self.chosen or "")
         self.rows.show(lines or nothing_lines(report, self.wanted_text, panel), selected=selected)
         self._lay_out(panel, width, height)
         if selected is not None:
@@ -197,6 +197,16 @@ class ArraysPane(Pane):
         if wide:
             rows = height - _BESIDE_PANE - min(most, len(self._listed)) - 1
             self.news.show(news_lines(self.shell.log_events, panel, max(0, rows)))
+
+    def _make_rows(self, report: Report, width: int) -> tuple[list[Line], dict[str, int]]:
+        """Return the rows, and the place of each array; they are made once of a report."""
+        made = self._made
+        if made is None or made[0] is not report or made[1] is not self._listed or made[2] != width:
+            shared = shared_titles(report)
+            lines = [self._row(report, array, width, shared) for array in self._listed]
+            places = {array.key: place for place, array in enumerate(self._listed)}
+            made = self._made = (report, self._listed, width, lines, places)
+        return made[3], made[4]
 
     def _row(self, report: Report, array: Listed, width: int, shared: frozenset[str]) -> Line:
         """Return an array's row; an unchanged one is not made again."""
