@@ -143,24 +143,46 @@ def file_steps(
     survey: Survey, path: str, new: str, *, why: str, proves: tuple[Fact, ...] = (), initramfs: bool = True
 ) -> tuple[Step, ...]:
     """Return the steps that write a file's new content and, if it is in the initramfs, rebuild that."""
-    old = survey.texts.get(path)
     again = _initramfs_steps(survey, path) if initramfs else ()
-    back = (
-        PutFile(path=path, content=old, why=f"restores {path}", proves=(digest_fact(path, old),))
-        if old is not None
-        else RunTool(
-            argv=("rm", "--force", "--", path), why=f"{path} did not exist", proves=(digest_fact(path, None),)
-        )
+    step = put_file(survey.texts.get(path), path, new, why=why, proves=proves, after=again)
+    return (step, *again)
+
+
+def put_file(
+    old: str | None,
+    path: str,
+    new: str,
+    *,
+    why: str,
+    proves: tuple[Fact, ...] = (),
+    after: tuple[Step, ...] = (),
+) -> Step:
+    """Return the step that writes a file; undone, the old one is restored, and ``after`` is done.
+
+    Args:
+        old: its text; None where it is not there.
+        path: its path.
+        new: its new text.
+        why: a phrase.
+        proves: what shows that it is written; by default its digest.
+        after: steps of the undo.
+    """
+    gone = RunTool(
+        argv=("rm", "--force", "--", path), why=f"{path} did not exist", proves=(digest_fact(path, None),)
     )
-    step = PutFile(
+    back = (
+        gone
+        if old is None
+        else PutFile(path=path, content=old, why=f"restores {path}", proves=(digest_fact(path, old),))
+    )
+    return PutFile(
         path=path,
         content=new,
         why=why,
         needs=(digest_fact(path, old),),
         proves=proves or (digest_fact(path, new),),
-        undo=(back, *again),
+        undo=(back, *after),
     )
-    return (step, *again)
 
 
 def keyword_lines(text: str, keyword: str) -> tuple[tuple[int, ...], ...]:

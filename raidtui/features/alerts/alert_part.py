@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from raidtui.model.alert_setup import AlertSetup
 from raidtui.model.fact import Fact, FactKind
-from raidtui.model.plan import PutFile, Refusal, RefusalCode, RunTool, Step
-from raidtui.plans.persist import digest_fact
+from raidtui.model.plan import Refusal, RefusalCode, RunTool, Step
+from raidtui.plans import persist
 
 REPLACE = "--replace has it call raidtui's hook instead"
 """What to do about another program that is called already."""
@@ -47,20 +47,4 @@ def put_program(setup: AlertSetup, path: str, why: str) -> Iterator[Step]:
 
 def put_file(setup: AlertSetup, path: str, new: str, *, why: str, after: tuple[Step, ...] = ()) -> Step:
     """Return the step that writes a file; undone, the old one is restored, and ``after`` is done."""
-    old = setup.texts.get(path)
-    gone = RunTool(
-        argv=("rm", "--force", "--", path), why=f"{path} did not exist", proves=(digest_fact(path, None),)
-    )
-    back = (
-        gone
-        if old is None
-        else PutFile(path=path, content=old, why=f"restores {path}", proves=(digest_fact(path, old),))
-    )
-    return PutFile(
-        path=path,
-        content=new,
-        why=why,
-        needs=(digest_fact(path, old),),
-        proves=(digest_fact(path, new),),
-        undo=(back, *after),
-    )
+    return persist.put_file(setup.texts.get(path), path, new, why=why, after=after)
