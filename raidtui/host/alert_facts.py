@@ -5,17 +5,15 @@ from __future__ import annotations
 from raidtui.host.md.configured import conf_entries, conf_files
 from raidtui.host.on_top import runs_systemd
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.units import SYSTEM_UNITS, unit_state, unit_text
 from raidtui.host.watch_facts import SMARTD_RUN, conf_word, journal_storage, read_watchers
 from raidtui.model.alert_setup import CHANNELS, HOOK, AlertSetup
 from raidtui.model.answer import Answer, known
 from raidtui.model.watchers import Watchers
 
-SYSTEM_UNITS = "/etc/systemd/system"
-_UNIT_FOLDERS = (SYSTEM_UNITS, "/run/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system")
 _MONITOR = "mdmonitor.service"
 _SMARTDS = ("smartmontools.service", "smartd.service")
 _FOLDERS = ("/etc/raidtui", "/etc/mdadm", SMARTD_RUN, "/var/log/journal")
-_TOOL_S = 10.0
 
 
 def program_of(reader: HostReader) -> str:
@@ -42,7 +40,7 @@ def read_alert_setup(
     paths = (*confs, HOOK, f"{SMARTD_RUN}/{SMARTD_SCRIPT}", *wanted, *((smartd.conf,) if smartd else ()))
     texts = {path: text for path in paths if (text := reader.byte_text(path)) is not None}
     systemd = runs_systemd(reader)
-    monitor = _unit_text(reader, _MONITOR) if systemd else None
+    monitor = unit_text(reader, _MONITOR) if systemd else None
     installs = monitor is not None and "[Install]" in monitor
     return AlertSetup(
         texts=texts,
@@ -55,7 +53,7 @@ def read_alert_setup(
         monitor_installs=installs,
         monitor_enabled=_is_enabled(reader, _MONITOR) if installs else known(False),
         smartd=smartd,
-        smartd_unit=next((each for each in _SMARTDS if systemd and _unit_text(reader, each) is not None), ""),
+        smartd_unit=next((each for each in _SMARTDS if systemd and unit_text(reader, each) is not None), ""),
         storage=journal_storage(reader),
         kept=watchers.kept,
         hook=hook,
@@ -68,12 +66,7 @@ SMARTD_SCRIPT = "20raidtui"
 """Debian's smartd-runner runs what is in its folder, in this form of name (run-parts --lsbsysinit)."""
 
 
-def _unit_text(reader: HostReader, unit: str) -> str | None:
-    return next((text for each in _UNIT_FOLDERS if (text := reader.text(f"{each}/{unit}")) is not None), None)
-
-
 def _is_enabled(reader: HostReader, unit: str) -> Answer[bool]:
-    """Ask systemctl, which prints the state and exits with 1 where it is another one than enabled."""
-    output = reader.ask("systemctl", "is-enabled", unit, timeout_s=_TOOL_S)
-    word = output.stdout.strip()
-    return output.answer(word == "enabled") if word and output.status is not None else output.silent()
+    word = unit_state(reader, "is-enabled", unit)
+    enabled = word.value == "enabled" if word.is_known else None
+    return Answer(kind=word.kind, value=enabled, source=word.source, why=word.why)

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from raidtui.host.md.configured import conf_entries
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.units import UNIT_FOLDERS, started_by, unit_text
 from raidtui.model.alert_setup import CHANNELS
 from raidtui.model.watchers import Monitor, Smartd, Watchers
 
@@ -24,8 +25,9 @@ _CRON_UNITS = "/run/systemd/generator"  # systemd-cron makes timers of crontabs,
 _CRONTABS = ("/etc/crontab", "/var/spool/cron/crontabs/root", "/var/spool/cron/root")
 _CRON_FOLDERS = ("/etc/cron.d", "/etc/cron.daily", "/etc/cron.weekly", "/etc/cron.monthly")
 _SPOOLS = ("/var/spool/cron/crontabs", "/var/spool/cron")
-_UNITS = ("/etc/systemd/system", "/run/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system")
 _CHECKER = re.compile(r"checkarray|raid-check|mdcheck|sync_action")
+_CONTINUES = "mdcheck_continue.timer"
+"""It continues what mdcheck_start.timer has begun or, since mdadm 4.5, has allowed to begin."""
 _ONLY_WITH_MONITOR = "mdmonitor.service.wants"
 _HISTORIES = ("/var/log/kern.log", "/var/log/messages", "/var/log/syslog")
 _JOURNALD = "/etc/systemd/journald.conf"
@@ -155,23 +157,15 @@ def _is_on(reader: HostReader, line: str) -> bool:
 def _timers(reader: HostReader, *, monitored: bool) -> Iterator[str]:
     """Yield the timers that are enabled, and whose service checks arrays."""
     found = set()
-    for folder in _UNITS:
+    for folder in UNIT_FOLDERS:
         for wants in reader.names(folder):
             if not wants.endswith(".wants") or (wants == _ONLY_WITH_MONITOR and not monitored):
                 continue
             found |= {name for name in reader.names(f"{folder}/{wants}") if name.endswith(".timer")}
-    for timer in sorted(found):
-        service = f"{timer.removesuffix('.timer')}.service"
-        texts = (reader.text(f"{folder}/{service}") for folder in _UNITS)
-        started = _started(next((text for text in texts if text is not None), ""))
-        if _CHECKER.search(started) and "--continue" not in started:
+    for timer in sorted(found - {_CONTINUES}):
+        started = started_by(unit_text(reader, f"{timer.removesuffix('.timer')}.service") or "")
+        if _CHECKER.search(started) and "--continue" not in started and _is_on(reader, started):
             yield timer
-
-
-def _started(service: str) -> str:
-    """Return what a service starts, in one line; mdcheck_continue goes on with what mdcheck_start began."""
-    lines = (line.strip() for line in service.split("\n"))
-    return " ".join(line for line in lines if line.startswith("ExecStart"))
 
 
 def _all_seen(reader: HostReader) -> bool:

@@ -120,6 +120,11 @@ def test_checks_by_timers() -> None:
     }
     assert watchers(mdcheck, MONITOR).checks == ("mdcheck_start.timer",)
     assert watchers(mdcheck).checks == ()
+    since_4_5 = {
+        f"{UNITS}/mdcheck_start.service": "[Service]\nExecStart=/usr/share/mdadm/mdcheck --restart\n",
+        f"{UNITS}/mdcheck_continue.service": "[Service]\nExecStart=/usr/share/mdadm/mdcheck --start\n",
+    }
+    assert watchers({**mdcheck, **since_4_5}, MONITOR).checks == ("mdcheck_start.timer",)
     own = {
         f"{WANTS}/scrub.service": "[Service]\nExecStart=sh -c 'echo check >/sys/block/md0/md/sync_action'\n",
         f"{WANTS}/timers.target.wants/scrub.timer": "",
@@ -127,6 +132,16 @@ def test_checks_by_timers() -> None:
         f"{WANTS}/timers.target.wants/fstrim.timer": "",
     }
     assert watchers(own).checks == ("scrub.timer",)
+
+
+def test_raid_check_does_nothing_unless_it_is_switched_on() -> None:
+    """Its timer runs all the same."""
+    timer = {
+        f"{UNITS}/raid-check.service": "[Service]\nExecStart=/usr/sbin/raid-check\n",
+        f"{WANTS}/timers.target.wants/raid-check.timer": "",
+    }
+    assert watchers(timer, {"/etc/sysconfig/raid-check": "ENABLED=yes\n"}).checks == ("raid-check.timer",)
+    assert watchers(timer, {"/etc/sysconfig/raid-check": "ENABLED=no\n"}).checks == ()
 
 
 @pytest.mark.parametrize(
