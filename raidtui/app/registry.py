@@ -7,6 +7,7 @@ from raidtui.features.alerts.feature import FEATURE as ALERTS
 from raidtui.features.arrays.feature import FEATURE as ARRAYS
 from raidtui.features.bench.feature import FEATURE as BENCH
 from raidtui.features.boot.feature import FEATURE as BOOT
+from raidtui.features.checks.feature import FEATURE as CHECKS
 from raidtui.features.create.feature import FEATURE as CREATE
 from raidtui.features.fleet.feature import FEATURE as FLEET
 from raidtui.features.history.feature import FEATURE as HISTORY
@@ -32,6 +33,7 @@ FEATURES: tuple[Feature, ...] = (
     HISTORY,
     BOOT,
     ALERTS,
+    CHECKS,
     FLEET,
     PACE,
     CREATE,

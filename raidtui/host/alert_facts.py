@@ -5,7 +5,7 @@ from __future__ import annotations
 from raidtui.host.md.configured import conf_entries, conf_files
 from raidtui.host.on_top import runs_systemd
 from raidtui.host.readers.host_reader import HostReader
-from raidtui.host.units import SYSTEM_UNITS, unit_state, unit_text
+from raidtui.host.system_units import SYSTEM_UNITS, unit_state, unit_text
 from raidtui.host.watch_facts import SMARTD_RUN, conf_word, journal_storage, read_watchers
 from raidtui.model.alert_setup import CHANNELS, HOOK, AlertSetup
 from raidtui.model.answer import Answer, known

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from raidtui.host.md.configured import conf_entries
 from raidtui.host.readers.host_reader import HostReader
-from raidtui.host.units import UNIT_FOLDERS, started_by, unit_text
+from raidtui.host.system_units import UNIT_FOLDERS, started_by, unit_text
 from raidtui.model.alert_setup import CHANNELS
 from raidtui.model.watchers import Monitor, Smartd, Watchers
 
@@ -56,6 +56,7 @@ def read_watchers(reader: HostReader) -> Watchers | None:
         mailer=any(reader.is_there(path) for path in _MAILERS),
         channels=reader.is_there(CHANNELS),
         smartd=read_smartd(reader),
+        cron=_runs_cron(reader, processes),
         checks=(*_cron_checks(reader, processes), *_timers(reader, monitored=bool(monitors))),
         all_seen=_all_seen(reader),
         kept=_kept(reader),
@@ -128,9 +129,14 @@ def conf_word(entries: Sequence[Sequence[str]], keyword: str) -> str:
     )
 
 
+def _runs_cron(reader: HostReader, processes: Sequence[tuple[int, tuple[str, ...]]]) -> bool:
+    return any(_called(words) in _CRONS for _, words in processes) or any(
+        name.startswith("cron-") for name in reader.names(_CRON_UNITS)
+    )
+
+
 def _cron_checks(reader: HostReader, processes: Sequence[tuple[int, tuple[str, ...]]]) -> Iterator[str]:
-    runs = any(_called(words) in _CRONS for _, words in processes)
-    if not runs and not any(name.startswith("cron-") for name in reader.names(_CRON_UNITS)):
+    if not _runs_cron(reader, processes):
         return
     for path in (*_CRONTABS, *_in_folders(reader, _CRON_FOLDERS)):
         for line in (reader.text(path) or "").split("\n"):

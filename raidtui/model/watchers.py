@@ -46,6 +46,7 @@ class Watchers(Struct, frozen=True, kw_only=True):
         mailer: whether there is a sendmail, by which mdadm sends mail.
         channels: whether raidtui's channels are configured, which its hook sends alerts on.
         smartd: None where it is not installed.
+        cron: whether a cron runs.
         checks: what has arrays checked regularly, by its name: "/etc/cron.d/mdadm", "raid-check.timer".
         all_seen: whether all places where such a check may be arranged could be read.
         kept: where the kernel's messages outlive a restart: "/var/log/journal"; "" for nowhere.
@@ -58,6 +59,7 @@ class Watchers(Struct, frozen=True, kw_only=True):
     mailer: bool = False
     channels: bool = False
     smartd: Smartd | None = None
+    cron: bool = False
     checks: tuple[str, ...] = ()
     all_seen: bool = True
     kept: str = ""

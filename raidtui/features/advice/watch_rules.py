@@ -33,6 +33,7 @@ def advise_on_watchers(facts: HostFacts) -> Iterator[Advice]:
 
 
 _PLAN = ("plan", "alerts")
+_CHECKS = ("plan", "checks", "--monthly")
 
 
 def _may_fail(array: Array, facts: HostFacts) -> bool:
@@ -130,6 +131,7 @@ def _advise_on_checks(watchers: Watchers) -> Iterator[Advice]:
             " needed; a check each month finds and rewrites it before (md(4), SCRUBBING AND MISMATCHES).",
             remedy="Debian: AUTOCHECK=true in /etc/default/mdadm, and cron; else systemctl enable --now the"
             " timer mdcheck_start or raid-check",
+            order=_CHECKS,
         )
     elif len(watchers.checks) > 1:
         yield Advice(
@@ -138,6 +140,7 @@ def _advise_on_checks(watchers: Watchers) -> Iterator[Advice]:
             text=f"arrays are checked by {' and by '.join(watchers.checks)}",
             why="Each reads all members: one of them is enough.",
             remedy="switch one off",
+            order=_CHECKS,
         )
 
 

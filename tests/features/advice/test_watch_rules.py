@@ -69,6 +69,7 @@ def test_nobody_would_know(more: dict[str, Any], code: str, words: str, remedy: 
 
 
 ALERTS = ("plan", "alerts")
+CHECKS = ("plan", "checks", "--monthly")
 
 
 @pytest.mark.parametrize(
@@ -80,6 +81,8 @@ ALERTS = ("plan", "alerts")
         ({"program": HOOK}, ()),
         ({"kept": ""}, (*ALERTS, "--only", "journal")),
         ({"smartd": Smartd(conf="/etc/smartd.conf")}, (*ALERTS, "--only", "smartd")),
+        ({"checks": ()}, CHECKS),
+        ({"checks": ("/etc/cron.d/mdadm", "mdcheck_start.timer")}, CHECKS),
     ],
 )
 def test_the_plan_that_mends_it(more: dict[str, Any], order: tuple[str, ...]) -> None:

@@ -207,7 +207,7 @@ def test_the_plan_of_the_alerts(shows: Shows, size: tuple[int, int], monkeypatch
 async def test_without_a_plan_it_says_so() -> None:
     async with running(sick()) as pilot:
         pane = await opened(pilot)
-        at = next(number for number, row in enumerate(rows(pane)) if "no array is checked" in row)
+        at = next(number for number, row in enumerate(rows(pane)) if "hides 2 NVMe SSDs" in row)
         await pilot.press(*["down"] * at, "enter")
         await pilot.pause()
         assert message_of(pilot) == "there is no plan for this: see what to do below"
