@@ -116,6 +116,9 @@ test_plans_in_brief = accepted(
         "raid-check gives way for a window": lambda: checks(
             RAID_CHECK_ON, mdcheck(), window="01:00-05:00", weekly=True
         ),
+        "mdcheck is on, raid-check is not": lambda: checks(
+            RAID_CHECK, mdcheck(on=True), MONITOR, weekly=True
+        ),
         "raid-check by cron": lambda: checks(EL8, weekly=True),
         "no systemd, but cron": lambda: checks(
             {"/proc/1/comm": "init\n"}, mdcheck(), CHECKARRAY, {DEFAULTS: None}

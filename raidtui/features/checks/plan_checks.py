@@ -125,8 +125,9 @@ def plan_checks(snapshot: Snapshot, setup: CheckSetup, request: CheckRequest) ->
 
 
 def _wanted(setup: CheckSetup, request: CheckRequest, window: CheckHours) -> _Wanted | Refusal:
-    """Return how it is to be, by the best that is there: raid-check where that is the distribution's way."""
-    if setup.systemd and setup.raid_check and not request.window:
+    """Return how it is to be: by mdcheck if that is on, else by raid-check if its distribution has it."""
+    by_mdcheck = setup.mdcheck and START in setup.checks and RAID_CHECK not in setup.checks
+    if setup.systemd and setup.raid_check and not request.window and not by_mdcheck:
         return _by_raid_check(setup, request.rhythm)
     if setup.systemd and setup.mdcheck:
         return _by_mdcheck(setup, request.rhythm, window)
