@@ -187,6 +187,18 @@ async def test_enter_shows_the_plan_of_the_alerts() -> None:
         await until(pilot, lambda: "write /etc/raidtui/alert-hook" in screen_text(pilot), "its first step")
 
 
+async def test_enter_shows_the_plan_of_the_checks() -> None:
+    host = sick()
+    host.put("/proc/500/cmdline", "/usr/sbin/cron\0-f\0")
+    host.put("/usr/share/mdadm/checkarray", "#!/bin/sh\n")
+    host.put("/etc/cron.d/mdadm", "57 0 * * 0 root /usr/share/mdadm/checkarray --cron --all\n")
+    host.put("/etc/default/mdadm", "AUTOCHECK=false\n")
+    async with running(host) as pilot:
+        await pressed_on(pilot, "no array is checked")
+        await until(pilot, lambda: isinstance(pilot.app.screen, PlanView), "the plan")
+        await until(pilot, lambda: "write /etc/default/mdadm" in screen_text(pilot), "its first step")
+
+
 @SIZES
 def test_the_plan_of_the_alerts(shows: Shows, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     own = {"PYTHONPATH": "/opt/raidtui"}
