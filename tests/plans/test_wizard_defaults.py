@@ -14,7 +14,7 @@ from raidtui.model.plan import Plan
 from raidtui.model.stack import Stack
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.create.shape import Shape
-from raidtui.plans.wizard.build_warnings import Weight, unreadable_odds, warnings_of
+from raidtui.plans.wizard.build_warnings import Gravity, unreadable_odds, warnings_of
 from raidtui.plans.wizard.choices import device_picks
 from raidtui.plans.wizard.defaults import (
     Medium,
@@ -198,7 +198,7 @@ LONG = (
 )
 
 
-def said(found: Survey, **more: Any) -> list[tuple[Weight, str]]:
+def said(found: Survey, **more: Any) -> list[tuple[Gravity, str]]:
     draft = completed(WizardDraft(devices=tuple(found.devices), **more), found)
     return [(each.weight, each.words) for each in warnings_of(draft, found)]
 
@@ -211,8 +211,8 @@ def test_nothing_speaks_against_good_disks() -> None:
 def test_shingled_disks_stop_a_parity_level() -> None:
     there = survey(*(disk(f"sd{key}", Medium.HDD, model=f"ST8000DM004-{key}") for key in "abc"))
     words = "sda, sdb, sdc: shingled (SMR). A rebuild may take days, or stall."
-    assert (Weight.STOP, words) in said(there)
-    assert (Weight.WARN, words) in said(there, level="raid1")
+    assert (Gravity.STOP, words) in said(there)
+    assert (Gravity.WARN, words) in said(there, level="raid1")
 
 
 def test_what_else_speaks_against_an_array() -> None:
@@ -223,28 +223,28 @@ def test_what_else_speaks_against_an_array() -> None:
         disk("sdc", wear_percent=85, size_bytes=3 * TB),
     )
     assert said(there, level="raid5") == [
-        (Weight.STOP, "sda: failing by SMART or the kernel's log. Do not build on it."),
-        (Weight.STOP, "sdb: USB. Bridges drop out under load and hide SMART."),
-        (Weight.WARN, "sdc: 80 % or more of the rated life is used."),
-        (Weight.WARN, "hard disk and SSD mixed: the slowest member sets the pace."),
-        (Weight.WARN, "Sizes differ: 1.8 TiB stay unused."),
-        (Weight.WARN, LONG),
+        (Gravity.STOP, "sda: failing by SMART or the kernel's log. Do not build on it."),
+        (Gravity.STOP, "sdb: USB. Bridges drop out under load and hide SMART."),
+        (Gravity.WARN, "sdc: 80 % or more of the rated life is used."),
+        (Gravity.WARN, "hard disk and SSD mixed: the slowest member sets the pace."),
+        (Gravity.WARN, "Sizes differ: 1.8 TiB stay unused."),
+        (Gravity.WARN, LONG),
     ]
 
 
 @pytest.mark.parametrize(
     ("level", "layout", "count", "weight", "part"),
     [
-        ("raid5", "", 9, Weight.WARN, "9 members in one raid5"),
-        ("raid6", "", 15, Weight.WARN, "15 members in one raid6"),
-        ("raid4", "", 4, Weight.WARN, "Prefer raid5"),
-        ("raid10", "n2", 2, Weight.NOTE, "raid1 is the same"),
-        ("raid10", "n2", 5, Weight.NOTE, "An odd number"),
-        ("raid6", "", 4, Weight.NOTE, "raid10 of four"),
+        ("raid5", "", 9, Gravity.WARN, "9 members in one raid5"),
+        ("raid6", "", 15, Gravity.WARN, "15 members in one raid6"),
+        ("raid4", "", 4, Gravity.WARN, "Prefer raid5"),
+        ("raid10", "n2", 2, Gravity.NOTE, "raid1 is the same"),
+        ("raid10", "n2", 5, Gravity.NOTE, "An odd number"),
+        ("raid6", "", 4, Gravity.NOTE, "raid10 of four"),
     ],
 )
 def test_levels_that_the_number_of_disks_makes_poor(
-    level: str, layout: str, count: int, weight: Weight, part: str
+    level: str, layout: str, count: int, weight: Gravity, part: str
 ) -> None:
     [(found, words)] = said(host(Medium.SSD, count), level=level, layout=layout)
     assert (found, part in words) == (weight, True), words
@@ -252,7 +252,7 @@ def test_levels_that_the_number_of_disks_makes_poor(
 
 def test_a_worn_disk_stops_a_striped_array() -> None:
     there = survey(disk("sda", wear_percent=71), disk("sdb"))
-    assert said(there, level="raid0") == [(Weight.STOP, "sda: 70 % or more of the rated life is used.")]
+    assert said(there, level="raid0") == [(Gravity.STOP, "sda: 70 % or more of the rated life is used.")]
     assert said(there, level="raid1") == []
 
 

@@ -26,7 +26,7 @@ _WORN, _WORN_STRIPED = 80, 70
 _MOST_NAMED = 4
 
 
-class Weight(IntEnum):
+class Gravity(IntEnum):
     """How much a warning weighs. STOP has the array's name typed before anything is done."""
 
     NOTE = 0
@@ -42,7 +42,7 @@ class BuildWarning(Struct, frozen=True, kw_only=True):
         words: a sentence or two.
     """
 
-    weight: Weight
+    weight: Gravity
     words: str
 
 
@@ -58,19 +58,19 @@ def warnings_of(draft: WizardDraft, survey: Survey) -> tuple[BuildWarning, ...]:
 def _of_disks(draft: WizardDraft, devices: list[Device]) -> Iterator[BuildWarning]:
     if names := _names(each for each in devices if each.trouble):
         words = f"{names}: failing by SMART or the kernel's log. Do not build on it."
-        yield BuildWarning(weight=Weight.STOP, words=words)
+        yield BuildWarning(weight=Gravity.STOP, words=words)
     if names := _names(each for each in devices if is_usb(each)):
         words = f"{names}: USB. Bridges drop out under load and hide SMART."
-        yield BuildWarning(weight=Weight.STOP, words=words)
+        yield BuildWarning(weight=Gravity.STOP, words=words)
     if names := _names(each for each in devices if is_shingled(each)):
         parity = draft.level in PARITY_LEVELS
         words = f"{names}: shingled (SMR). A rebuild may take days, or stall."
-        yield BuildWarning(weight=Weight.STOP if parity else Weight.WARN, words=words)
+        yield BuildWarning(weight=Gravity.STOP if parity else Gravity.WARN, words=words)
     limit = _WORN_STRIPED if draft.level == "raid0" else _WORN
     if names := _names(each for each in devices if (each.wear_percent or 0) >= limit):
         striped = draft.level == "raid0"
         words = f"{names}: {limit} % or more of the rated life is used."
-        yield BuildWarning(weight=Weight.STOP if striped else Weight.WARN, words=words)
+        yield BuildWarning(weight=Gravity.STOP if striped else Gravity.WARN, words=words)
 
 
 def _of_sets(draft: WizardDraft, devices: list[Device]) -> Iterator[BuildWarning]:
@@ -79,35 +79,35 @@ def _of_sets(draft: WizardDraft, devices: list[Device]) -> Iterator[BuildWarning
         remedy = " Flag the slow one write-mostly." if draft.level == "raid1" else ""
         kinds = joined([str(each) for each in Medium if each in media])
         words = f"{kinds} mixed: the slowest member sets the pace.{remedy}"
-        yield BuildWarning(weight=Weight.WARN, words=words)
+        yield BuildWarning(weight=Gravity.WARN, words=words)
     sizes = [each.disk.size_bytes or 0 for each in devices]
     most, least = max(sizes), min(sizes)
     if draft.level != "raid0" and most and (most - least) / most > _UNEQUAL:
         lost = sum(size - least for size in sizes)
-        weight = Weight.WARN if (most - least) / most >= _WASTEFUL else Weight.NOTE
+        weight = Gravity.WARN if (most - least) / most >= _WASTEFUL else Gravity.NOTE
         yield BuildWarning(weight=weight, words=f"Sizes differ: {binary_size(lost)} stay unused.")
     models = {each.disk.model for each in devices}
     if len(devices) > 1 and len(models) == 1 and (model := devices[0].disk.model):
         words = f"All are {model}: disks of one model and age tend to fail together."
-        yield BuildWarning(weight=Weight.NOTE, words=words)
+        yield BuildWarning(weight=Gravity.NOTE, words=words)
 
 
 def _of_level(draft: WizardDraft, devices: list[Device], survey: Survey) -> Iterator[BuildWarning]:
     level, count = draft.level, len(draft.slots)
     if count > _MOST.get(level, count):
         words = f"{counted(count, 'member')} in one {level}: a rebuild reads them all. Build two arrays."
-        yield BuildWarning(weight=Weight.WARN, words=words)
+        yield BuildWarning(weight=Gravity.WARN, words=words)
     if level == "raid4":
         words = "raid4 keeps all parity on one member, which slows each write. Prefer raid5."
-        yield BuildWarning(weight=Weight.WARN, words=words)
+        yield BuildWarning(weight=Gravity.WARN, words=words)
     if level == "raid10" and count == 2:
-        yield BuildWarning(weight=Weight.NOTE, words="Two members: raid1 is the same, and can be reshaped.")
+        yield BuildWarning(weight=Gravity.NOTE, words="Two members: raid1 is the same, and can be reshaped.")
     if level == "raid10" and count % 2 and draft.layout.startswith("n"):
         words = "An odd number: copies overlap, so fewer pairs of losses are survived."
-        yield BuildWarning(weight=Weight.NOTE, words=words)
+        yield BuildWarning(weight=Gravity.NOTE, words=words)
     if level == "raid6" and count == 4:
         words = "raid10 of four has the same room, writes faster and rebuilds from one disk."
-        yield BuildWarning(weight=Weight.NOTE, words=words)
+        yield BuildWarning(weight=Gravity.NOTE, words=words)
     if level == "raid5" and any(medium_of(each.disk) is Medium.HDD for each in devices):
         yield from _of_long_rebuild(devices, survey)
 
@@ -140,7 +140,7 @@ def _of_long_rebuild(devices: list[Device], survey: Survey) -> Iterator[BuildWar
         f" some sector cannot be read in at most {desktop:.0f} % of them (NAS disks: {server:.0f} %)."
         " raid6 survives that."
     )
-    yield BuildWarning(weight=Weight.WARN, words=words)
+    yield BuildWarning(weight=Gravity.WARN, words=words)
 
 
 def _names(devices: Iterator[Device]) -> str:

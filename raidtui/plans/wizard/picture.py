@@ -47,7 +47,7 @@ class Cell(Struct, frozen=True):
 NOTHING = Cell(CellKind.NOTHING)
 
 
-class Room(Struct, frozen=True, kw_only=True):
+class RoomUse(Struct, frozen=True, kw_only=True):
     """How the disks' room is used, bytes.
 
     Args:
@@ -112,13 +112,13 @@ def two_losses(shape: Shape, slots: int) -> float | None:
     return sum(stripe.survives(pair) for pair in pairs) / len(pairs)
 
 
-def room_of(draft: WizardDraft, shape: Shape, survey: Survey) -> Room:
+def room_of(draft: WizardDraft, shape: Shape, survey: Survey) -> RoomUse:
     """Return how the room of a draft's members is used."""
     members = members_of(draft, survey)
     holds = usable(draft, draft.request(survey), survey)[: len(members)]
     raw = [(survey.devices[name].disk.size_bytes or 0) for name in draft.devices if name in survey.devices]
     if not holds:
-        return Room(data=0, redundant=0, free=0, wasted=0)
+        return RoomUse(data=0, redundant=0, free=0, wasted=0)
     striped = shape.level == "raid0"
     component = min(holds) * draft.size_percent // 100
     data = (
@@ -126,7 +126,7 @@ def room_of(draft: WizardDraft, shape: Shape, survey: Survey) -> Room:
     )
     taken = sum(holds) if striped else component * len(holds)
     wasted = 0 if striped else sum(each - min(holds) for each in holds)
-    return Room(
+    return RoomUse(
         data=data * KIB,
         redundant=max(0, taken - data) * KIB,
         free=max(0, sum(raw) - (taken + wasted) * KIB),

@@ -12,7 +12,7 @@ from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.plans.create.create_plan import new_array_words
 from raidtui.plans.leave import plan_zero_superblock
-from raidtui.plans.wizard.build_warnings import Weight, warnings_of
+from raidtui.plans.wizard.build_warnings import Gravity, warnings_of
 from raidtui.plans.wizard.wizard_draft import WizardDraft, plan_draft
 from raidtui.plans.wizard.wizard_steps import DEVICES, PAGE
 from raidtui.watch import storage
@@ -53,7 +53,7 @@ class BuildFlow(PlanFlow):
                 said = made.sentence
             else:
                 title = f"{TITLE}: {new_array_words(draft.name, draft.level, len(draft.slots))}"
-                grave = any(each.weight is Weight.STOP for each in warnings_of(draft, survey))
+                grave = any(each.weight is Gravity.STOP for each in warnings_of(draft, survey))
                 self._shell.expect_array(uuid)
                 if await self.offer(made, survey.devices, title=title, asks_name=grave or bool(made.losses)):
                     return

@@ -12,10 +12,10 @@ from raidtui.model.survey import Survey
 from raidtui.plans.create.create_notes import first_sync_kib
 from raidtui.plans.create.shape import Shape
 from raidtui.plans.sync import at_least, least_s
-from raidtui.plans.wizard.build_warnings import Weight, warnings_of
+from raidtui.plans.wizard.build_warnings import Gravity, warnings_of
 from raidtui.plans.wizard.choices import may_fail
 from raidtui.plans.wizard.defaults import completed, component_kib, medium_of_all, slot_names
-from raidtui.plans.wizard.picture import Cell, CellKind, Room, room_of, shape_for, stripes, two_losses
+from raidtui.plans.wizard.picture import Cell, CellKind, RoomUse, room_of, shape_for, stripes, two_losses
 from raidtui.plans.wizard.wizard_draft import WizardDraft, plan_draft
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, tail, visible
@@ -23,7 +23,7 @@ from raidtui.view.units import binary_size, counted, duration, short_binary
 from raidtui.view.wrapping import wrap, wrapped
 
 _ROLES = {CellKind.DATA: "strong", CellKind.COPY: "accent", CellKind.PARITY: "warn", CellKind.NOTHING: "dim"}
-_WEIGHTS = {Weight.STOP: ("✖", "bad"), Weight.WARN: ("!", "warn"), Weight.NOTE: ("·", "dim")}
+_WEIGHTS = {Gravity.STOP: ("✖", "bad"), Gravity.WARN: ("!", "warn"), Gravity.NOTE: ("·", "dim")}
 _ROWS, _MORE_ROWS, _HIGH = 3, 5, 30
 _LEAST_COLUMN, _COLUMN, _WIDEST_COLUMN = 4, 7, 12
 _PARTS = (("data", "█", "strong"), ("copies", "▓", "accent"), ("free", "░", "dim"), ("unused", "·", "warn"))
@@ -50,7 +50,7 @@ class Preview(Struct, frozen=True, kw_only=True):
 
     draft: WizardDraft
     shape: Shape
-    room: Room
+    room: RoomUse
     survey: Survey
 
     @property
@@ -193,7 +193,7 @@ def _cells(row: Sequence[Cell], column: int) -> Line:
     return line
 
 
-def _bar(room: Room, width: int, *, copies: bool) -> list[Line]:
+def _bar(room: RoomUse, width: int, *, copies: bool) -> list[Line]:
     """Return how the disks' room is used, as a bar and its figures."""
     sizes = (room.data, room.redundant, room.free, room.wasted)
     total = sum(sizes) or 1
