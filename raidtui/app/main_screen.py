@@ -128,6 +128,8 @@ class MainScreen(PaintingScreen):
         self.events = (self.events + list(events))[-_KEEP_EVENTS:]
         if events and self.pane == "log":
             self.in_view.redraw()
+        elif events and self.pane == "arrays":
+            self.arrays.show_news()
 
     def show_report(self, report: Report) -> None:
         """Take a report and draw it, unless the screen is held."""

@@ -162,8 +162,8 @@ class PageScreen(FrameScreen[T], Generic[T]):
         Binding("pagedown", "page(1)", show=False),
     ]
 
-    _titles = ("", "")
-    """The title, and what stands at its right."""
+    _titles: tuple[str, str] | None = None
+    """The title, and what stands at its right; None for a page that draws its head itself."""
 
     def compose(self) -> ComposeResult:
         """Title, body, foot."""
@@ -203,6 +203,8 @@ class PageScreen(FrameScreen[T], Generic[T]):
 
     def show_host(self) -> None:
         """Show the counts of arrays, host, user and time as they are now."""
+        if self._titles is None:
+            return
         title, right = self._titles
         width = self.inner_width
         room = width - cell_width(right) - 2 if right else width

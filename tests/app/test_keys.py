@@ -336,7 +336,9 @@ async def test_troubles_with_the_settings_are_said() -> None:
     config = Config(theme="nosuch", troubles=("/etc/x: unknown setting 'y'",))
     async with running(STATES["optimal"], theme=None, config=config) as pilot:
         await until(pilot, lambda: message_of(pilot))
-        assert message_of(pilot).startswith("no usable theme 'nosuch'; using dark (available: ansi, dark")
+        assert message_of(pilot).startswith(
+            "no usable theme 'nosuch'; using dark (available: ansi, catppuccin, dark"
+        )
         assert pilot.app.theme == "dark"
         await press(pilot, "6")
         assert "unknown setting" in lines_of(pilot, "#log-lines")

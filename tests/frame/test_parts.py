@@ -112,7 +112,7 @@ def test_a_review_names_every_device_that_is_written_over() -> None:
         "",
         "It takes 5 min.",
         "No undo after step 2: what is on the devices cannot be",
-        "restored.",
+        "restored; the steps below only remove what is new.",
         "  undo 1: true",
     ]
     assert no_undo(made) == "no undo after step 2"

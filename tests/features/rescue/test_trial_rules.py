@@ -96,10 +96,10 @@ def test_every_trial_waits_until_udev_follows_its_rules(method: TrialMethod) -> 
         ({"dm-0": "md300", "sda": "dm-0"}, ""),
         (
             {"dm-0": "md127", "sda": "dm-0"},
-            "another program has taken raidtui-rescue-abc-sda: md127 stands on it",
+            "another program has taken raidtui-rescue-abc-sda: md127 uses it",
         ),
-        ({"sda": "md127"}, "another program has taken sda: md127 stands on it"),
-        ({"sda": "dm-1"}, "another program has taken sda: swap stands on it"),
+        ({"sda": "md127"}, "another program has taken sda: md127 uses it"),
+        ({"sda": "dm-1"}, "another program has taken sda: swap uses it"),
     ],
 )
 def test_who_has_taken_what_is_a_trials(holders: dict[str, str], said: str) -> None:

@@ -97,6 +97,8 @@ class ArraysPane(Pane):
         self.body = BodyLines(id="array-body")
         self.title = Lines(id="array-title")
         self.news = Lines(id="array-news")
+        self.news.display = False
+        self._news_size = (0, 0)
         self.panel = Vertical(self.title, self.rows, self.news, id="array-panel")
         self._shape: tuple[int, bool, int] | None = None
         if report is not None:
@@ -194,9 +196,13 @@ class ArraysPane(Pane):
             self.title.show([list_title(panel)])
             self.panel.styles.width = panel if wide else "1fr"
             self.rows.styles.max_height = most
-        if wide:
-            rows = height - _BESIDE_PANE - min(most, len(self._listed)) - 1
-            self.news.show(news_lines(self.shell.log_events, panel, max(0, rows)))
+        self._news_size = (panel, max(0, height - _BESIDE_PANE - min(most, len(self._listed)) - 1))
+        self.show_news()
+
+    def show_news(self) -> None:
+        """Show what happened last, where the list has room below it."""
+        if self.news.display:
+            self.news.show(news_lines(self.shell.log_events, *self._news_size))
 
     def _make_rows(self, report: Report, width: int) -> tuple[list[Line], dict[str, int]]:
         """Return the rows, and the place of each array; they are made once of a report."""

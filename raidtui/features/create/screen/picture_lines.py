@@ -175,7 +175,7 @@ def _columns(seen: Preview, width: int, rows: int) -> list[Line]:
     for number, block in enumerate(blocks):
         if number:
             place = {2: "half", 3: "third"}.get(len(blocks), f"{number + 1}th part")
-            lines.append([(fit(f"  ⋮  from the next {place} of each member", width), "dim")])
+            lines.append([(fit(f"  …  from the next {place} of each member", width), "dim")])
         lines += [_cells(row[: len(shown)], column) for row in block]
     chunk = f"a chunk of {short_binary(seen.shape.chunk_kib << 10)}" if seen.shape.chunk_kib else "a block"
     legend = f"number: {chunk}{_LEGENDS.get(seen.shape.level, '')}{more}"

@@ -81,7 +81,7 @@ async def test_slider_keys(keys: tuple[str, ...], text: str, rest: Rest) -> None
         await pilot.press("l", *keys)
         await rest(pilot, lambda: slider_of(pilot, "max").asked_kib_s == int(text))
         await wrote(pilot, kernel, (MAX, text))
-        assert "this array" in slider_text(pilot, "max")
+        assert slider_text(pilot, "max").endswith("array")
 
 
 async def test_one_write_for_many_keys(rest: Rest) -> None:
