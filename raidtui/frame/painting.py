@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 
 from textual.geometry import Region
 from textual.screen import Screen
@@ -50,3 +51,9 @@ class PaintingScreen(Screen[None]):
         mark_dirty(widget, regions)
         self._gathered.add(widget)
         return True
+
+
+def painted(widget: Widget) -> AbstractContextManager[None]:
+    """Draw what changes within the block at once: a key's answer does not wait for Textual's timer."""
+    screen = widget.screen
+    return screen.painting() if isinstance(screen, PaintingScreen) else contextlib.nullcontext()

@@ -16,6 +16,7 @@ from textual.message import Message
 from raidtui.frame.command import Command
 from raidtui.frame.commands import DOWN, UP
 from raidtui.frame.lines import Lines, ScrollLines
+from raidtui.frame.painting import painted
 from raidtui.frame.screen_shell import ScreenShell, shell_of
 from raidtui.model.finding import Severity
 from raidtui.view.line import Line
@@ -308,14 +309,15 @@ class RowList(ScrollLines, can_focus=True, inherit_bindings=False):
 
     def action_move(self, delta: int) -> None:
         """Choose the row ``delta`` further down."""
-        self._move(delta)
+        with painted(self):
+            self._move(delta)
 
     def action_page(self, pages: int) -> None:
         """Choose the row so many pages further down."""
-        self._move(pages * max(1, self.size.height))
+        self.action_move(pages * max(1, self.size.height))
 
     def on_click(self, event: events.Click) -> None:
         """Choose the row under the mouse."""
         row = event.y + self.scroll_offset.y
         if self._selected is not None and row < len(self.lines):
-            self._move(row - self._selected)
+            self.action_move(row - self._selected)

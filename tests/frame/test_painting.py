@@ -13,6 +13,7 @@ from textual.geometry import Region
 from textual.screen import Screen
 
 from raidtui.frame.lines import Lines
+from raidtui.frame.pane import RowList
 from raidtui.view.text import cell_width
 from tests.frame.staging import (
     Paces,
@@ -99,6 +100,16 @@ async def test_keys_panes_and_dialogs(monkeypatch: pytest.MonkeyPatch) -> None:
         assert terminal.grid == whole(pilot)
         await move(pilot, partial(kernel.change, *resyncing(ARRAY_KIB // 2 + 3_000_000, "media")))
         assert terminal.grid == whole(pilot)
+
+
+async def test_a_key_that_chooses_is_drawn_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with running(Kernel(*resyncing(ARRAY_KIB // 2, "media"))) as pilot:
+        await pilot.pause()
+        terminal = Terminal(pilot, monkeypatch)
+        rows, before = main_of(pilot).arrays.rows, whole(pilot)
+        assert isinstance(rows, RowList)
+        rows.action_move(1)
+        assert terminal.grid == whole(pilot) != before
 
 
 async def test_what_waits_for_textual_is_drawn_too(monkeypatch: pytest.MonkeyPatch) -> None:
