@@ -14,6 +14,7 @@ from raidtui.features.create.screen.picture_lines import (
     preview,
     warning_lines,
 )
+from raidtui.features.create.screen.wizard_keys import Keys, device_keys, wizard_keys
 from raidtui.frame import wizard_lines as wizard
 from raidtui.frame.pages import WhyScreen
 from raidtui.frame.rows_form import RowsForm
@@ -221,28 +222,11 @@ class WizardScreen(RowsForm[WizardDraft]):
             return self.draft
         return choose(PURPOSE, self._here, self.draft, self._survey)
 
-    def _keys(self) -> list[tuple[str, str]]:
-        if self.line is not None and self.step == PAGE:
-            return [("Enter", "take it"), ("^u", "clear"), ("Esc", "as it was")]
-        if self.step in WORDS:
-            return [("Enter", "next"), ("Esc", "back")]
-        if self.step == DEVICES and not self._picks:
-            return [("Esc", "leave")]
+    def _keys(self) -> Keys:
+        typing = self.line is not None
         if self.step == DEVICES:
-            if self.line is not None:
-                return [("Enter", "keep the filter"), ("Esc", "list all")]
-            taken = bool(self.draft.role(self._here))
-            space = ("Space", "leave out" if taken else "take")
-            space = ("Space ←→", "one more, one less") if self._here == EMPTY else space
-            fits = ("f", "all" if self._fitting else "usable")
-            return [("↑↓", "choose"), space, ("Enter", "next"), ("Esc", "leave"), ("/", "filter"), fits]
-        if self.step == PURPOSE:
-            more = ("+", "proposed" if self._every else "all levels")
-            return [("↑↓", "choose"), ("Enter", "next"), more, ("Esc", "back")]
-        row = self._row
-        change = ("Space", "type") if row is not None and row.typed else ("Space ←→", "change")
-        more = ("+", "fewer" if self._every else "all values")
-        return [("↑↓", "choose"), change, ("Enter", "review"), more, ("Esc", "back")]
+            return device_keys(self.draft, self._here, typing=typing, fitting=self._fitting)
+        return wizard_keys(self.step, self._row, typing=typing, every=self._every)
 
     def _main(self, width: int, height: int, seen: Preview | None) -> list[Line]:
         """Return the step, with the picture below it where it has no place of its own."""
