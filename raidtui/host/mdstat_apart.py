@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import os
 import select
-import signal
 import sys
 import time
 from _thread import allocate_lock  # threading and pathlib would delay the first frame
@@ -118,7 +117,9 @@ class MdstatReader:
             for each in (theirs, ours, nowhere):
                 os.close(each)
         if self._answer(_LONGEST_S) is None:
-            os.kill(self._pid, signal.SIGKILL)
+            from signal import SIGKILL  # noqa: PLC0415  (its enum takes half as long as the first frame)
+
+            os.kill(self._pid, SIGKILL)
             raise BrokenPipeError
 
     def _answer(self, longest_s: float) -> bytes | None:

@@ -10,7 +10,10 @@ import fcntl
 import struct
 import termios
 import time
-from collections.abc import Callable
+
+TYPE_CHECKING = False  # as in raidtui/__main__.py: the first frame imports this
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SLOW_BAUD = 19_200
 """Up to so many baud, 1,920 bytes a second, each byte is felt."""

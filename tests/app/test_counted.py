@@ -85,6 +85,19 @@ async def test_a_key(calls: Calls, key: str, most: int) -> None:
     calls.check(most, 1)
 
 
+def test_modules_of_the_first_frame() -> None:
+    """``collections`` and ``enum`` with theirs took as long as the frame itself."""
+    code = (
+        "import sys; before = set(sys.modules); import raidtui.first_frame;"
+        "print(len(sys.modules.keys() - before), 'collections' in sys.modules, 'enum' in sys.modules)"
+    )
+    argv = (sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {str(HOUSE)!r}); {code}")
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    count, *heavy = done.stdout.split()
+    assert heavy == ["False", "False"]
+    assert int(count) <= 38
+
+
 def test_modules_of_the_console() -> None:
     """What is imported before the first picture, and with the registry."""
     code = (
