@@ -93,7 +93,7 @@ def begin(terminal: Terminal, *serials: str) -> None:
     """Go on to the review, type what is asked for, and begin, whatever this machine does besides."""
     turn(terminal, "only if quiet", "no")
     terminal.press("enter")
-    terminal.wait_for(re.compile(r"\breview$", re.MULTILINE), SLOW_S)
+    terminal.wait_for(re.compile(r"^ \S.* review\b", re.MULTILINE), SLOW_S)
     for serial in serials:
         terminal.wait_for(f"type its serial number, {serial}, and Enter")
         terminal.type(serial)

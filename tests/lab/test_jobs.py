@@ -399,7 +399,7 @@ def build_by_keys(terminal: Terminal, disks: Sequence[str]) -> None:
     """Go through the wizard: RAID-10 near 2 on partitions, 32 KiB, LVM, ext4, /srv/data, 127."""
     terminal.press("b")
     terminal.wait_for("free devices of one kind")
-    terminal.press(*["left", "down"] * 7, "home")
+    terminal.press(*["left", "down"] * 8, "home")
     terminal.wait_for("Space: a member, by slot")
     terminal.press(*["space", "down"] * 4)
     terminal.wait_for(re.compile(rf"\[ 3 \] +{disks[3]} "))
