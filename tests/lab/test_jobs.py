@@ -384,14 +384,16 @@ def test_create_over_what_was_there(guest: Guest) -> None:
     )
 
 
-def turn_to(terminal: Terminal, value: str) -> None:
-    """Press → until the row with the cursor has a value."""
+def turn_to(terminal: Terminal, label: str, value: str) -> None:
+    """Wait until the cursor is at a row, and press → until that has a value."""
+    terminal.wait_for(re.compile(rf"▸ {label} +‹"))
     for _ in range(12):
-        shown = re.search("‹.*›", terminal.screen())
-        if shown is not None and value in shown[0]:
+        now = re.search(rf"▸ {label} +‹ (.*) ›", terminal.screen())
+        assert now is not None, terminal.screen()
+        if now[1] == value:
             return
         terminal.press("right")
-        terminal.wait_for(re.compile(f"‹(?!{re.escape(shown[0][1:])}).*›" if shown is not None else "‹"))
+        terminal.wait_for(re.compile(rf"▸ {label} +‹ (?!{re.escape(now[1])} ›)"))
     raise AssertionError(f"{value} never came:\n{terminal.screen()}")
 
 
@@ -410,11 +412,11 @@ def build_by_keys(terminal: Terminal, disks: Sequence[str]) -> None:
     terminal.press("ctrl+u", *"127", "enter")
     terminal.wait_for("all of it")
     terminal.press("down")
-    turn_to(terminal, "‹ 32 KiB ›")
+    turn_to(terminal, "chunk", "32 KiB")
     terminal.press("down", "down")
-    turn_to(terminal, "‹ partition, 10 % free ›")
+    turn_to(terminal, "on the disks", "partition, 10 % free")
     terminal.press("down")
-    turn_to(terminal, "‹ LVM and ext4 ›")
+    turn_to(terminal, "on top", "LVM and ext4")
     terminal.press("down", "space", "ctrl+u", *"/srv/data", "enter", "enter")
 
 
