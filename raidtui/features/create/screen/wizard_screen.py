@@ -102,6 +102,8 @@ class WizardScreen(RowsForm[WizardDraft]):
         """Whether only devices that can be taken are listed."""
         self._every = False
         """Whether all levels, or all values, are listed."""
+        self._proposed: tuple[str, ...] = ()
+        """The free disks of one kind, as they were ticked."""
         self._chose = draft is not None
         """Whether a device has been chosen, or left out."""
 
@@ -118,7 +120,8 @@ class WizardScreen(RowsForm[WizardDraft]):
         """Tick the free disks of one kind, once all are read, until one has been chosen."""
         choosing = self._chose or any(key in _CHOOSES for key, _ in self._ahead)
         if self.step == DEVICES and not choosing and not self._words and self._ready:
-            self.draft = replace(self.draft, devices=proposed_devices(self._survey))
+            self._proposed = proposed_devices(self._survey)
+            self.draft = replace(self.draft, devices=self._proposed)
 
     def _able(self) -> list[int]:
         """Return which rows can be chosen, or may turn out so; the first one where none can."""
@@ -265,9 +268,8 @@ class WizardScreen(RowsForm[WizardDraft]):
 
     @property
     def _legend(self) -> str:
-        proposed = proposed_devices(self._survey)
-        if proposed and self.draft.devices == proposed:
-            return f" Ticked: {counted(len(proposed), 'free device')} of one kind. Enter takes them."
+        if self._proposed and self.draft.devices == self._proposed:
+            return f" Ticked: {counted(len(self._proposed), 'free device')} of one kind. Enter takes them."
         return _LEGEND
 
     def _mark(self, name: str) -> str:
