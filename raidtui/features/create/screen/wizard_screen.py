@@ -7,6 +7,7 @@ from typing import ClassVar
 from msgspec.structs import replace
 from textual.binding import Binding, BindingType
 
+from raidtui.features.create.screen.device_step import device_step
 from raidtui.features.create.screen.picture_lines import (
     Preview,
     brief_lines,
@@ -23,9 +24,7 @@ from raidtui.model.survey import Survey
 from raidtui.plans.wizard.choices import EMPTY
 from raidtui.plans.wizard.defaults import completed, proposed_devices, proposed_name
 from raidtui.plans.wizard.wizard_draft import (
-    JOURNAL,
     MEMBER,
-    SPARE,
     WizardChoice,
     WizardDraft,
     doomed,
@@ -56,7 +55,6 @@ from raidtui.view.wrapping import wrapped
 
 TITLE = "Build an array"
 _MOST_TYPED = 60
-_MARKS = {SPARE: "sp", JOURNAL: "jnl"}
 _LEGEND = " Space: a member, by slot · s: a spare · w: the write journal of RAID 4, 5 or 6"
 _CHOOSES = frozenset({"space", "left", "right", "h", "l", "s", "w"})
 _QUESTIONS = {
@@ -251,30 +249,22 @@ class WizardScreen(RowsForm[WizardDraft]):
     def _devices(self, width: int, height: int) -> list[Line]:
         if not self._picks:
             return [[("" if self._words else "There is no disk or partition here.", "warn")]]
-        devices, slots = self._picks[:-1], self._picks[-1]
-        head, *rows = wizard.device_lines(
-            devices, self._at, [self._mark(each.key) for each in devices], width
-        )
-        rows = rows or [[(" No such device.", "warn")]]
         wanted: list[Line] = []
         if self.line is not None or self._wanted:
             shown = visible(self._wanted) if self.line is None else self.line.shown
             wanted = [[("/ ", "key"), (shown, "strong")]]
-        at_slots = self._here == EMPTY
-        count: Line = [(f"{'▸' if at_slots else ' '}{slots.words}", "key" if at_slots else "plain")]
-        below = [count, [(self._legend, "dim")], [], *self._note(width)]
-        longest = 3 + max(len(wizard.row_note(pick, width)) for pick in self._picks)
-        return [*wanted, head, *wizard.with_note(rows, self._at, below, height - 1 - len(wanted), longest)]
+        size = (width, height - len(wanted))
+        note = self._note(width)
+        return [
+            *wanted,
+            *device_step(self._picks, self._at, self.draft, size, legend=self._legend, note=note),
+        ]
 
     @property
     def _legend(self) -> str:
         if self._proposed and self.draft.devices == self._proposed:
             return f" Ticked: {counted(len(self._proposed), 'free device')} of one kind. Enter takes them."
         return _LEGEND
-
-    def _mark(self, name: str) -> str:
-        role = self.draft.role(name)
-        return str(self.draft.devices.index(name)) if role == MEMBER else _MARKS.get(role, "")
 
     def _note(self, width: int) -> list[Line]:
         if self._said:
@@ -307,8 +297,11 @@ class WizardScreen(RowsForm[WizardDraft]):
             return
         elif (row := self._row) is not None and not row.refusal and not row.typed:
             self.draft = changed(self.draft, self._survey, here, delta)
-        self._list_anew() if self.step == PAGE else self._look()
-        self.draw()
+        if self.step == PAGE:
+            self._list_anew()
+        else:
+            self._look()
+            self.draw()
 
     def action_role(self, role: str) -> None:
         """Take a device as a member, spare or journal, or leave it out where it is that."""
