@@ -1,4 +1,4 @@
-"""What a host has for regular checks of its arrays, and what of it is on."""
+"""What a host has for regular checks of its arrays, and which of these are on."""
 
 from __future__ import annotations
 
