@@ -390,6 +390,11 @@ class RaidApp(DefectHooks, ShellApp):
 
 
 def _settle_memory() -> None:
-    """Exempt what was imported from garbage collection, as it stays, and enable the collector again."""
-    gc.freeze()
-    gc.enable()
+    """Exempt what was imported from garbage collection, as it stays, and enable the collector again.
+
+    Only where the start of the program had disabled it: where one process runs several apps, the next one
+    would make the ones before it permanent, with all that they have open.
+    """
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()

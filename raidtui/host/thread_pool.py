@@ -5,7 +5,6 @@ Waiting uses a descriptor, never a lock with a timeout: see ``raidtui.watch.host
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
 import time
@@ -49,12 +48,8 @@ class ThreadPool:
         self._workers = 0
         self._cancelled = False
         self._error: BaseException | None = None
-        self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
-
-    def __del__(self) -> None:
-        """Close the descriptor: no thread refers to the crew any more."""
-        with contextlib.suppress(OSError):
-            os.close(self._bell)
+        self._bell: int | None = None
+        """Readable after a piece of work; only open while somebody waits."""
 
     def put(self, key: Hashable, work: Work) -> None:
         """Queue a piece of work, unless one with the same key is queued already.
@@ -112,11 +107,17 @@ class ThreadPool:
             while not until() and self.step():
                 pass
             return
-        bell = select.poll()
-        bell.register(self._bell, select.POLLIN)
-        while not until():
-            if bell.poll(_LOOK_MS):
-                os.eventfd_read(self._bell)
+        self._bell = bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        try:
+            waiting = select.poll()
+            waiting.register(bell, select.POLLIN)
+            while not until():
+                if waiting.poll(_LOOK_MS):
+                    os.eventfd_read(bell)
+        finally:
+            with self._lock:
+                self._bell = None
+            os.close(bell)
 
     # -- called by the threads
 
@@ -148,5 +149,7 @@ class ThreadPool:
         finally:
             with self._lock:
                 self._begun_s.pop(key, None)
-        os.eventfd_write(self._bell, 1)
+        with self._lock:
+            if self._bell is not None:
+                os.eventfd_write(self._bell, 1)
         self._notify()

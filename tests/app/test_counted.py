@@ -6,16 +6,21 @@ exceeds one finds what is called for nothing, or raises it with a reason.
 
 from __future__ import annotations
 
+import gc
+import os
 import subprocess
 import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import pytest
 
+from raidtui.host.readers.opening import open_root
+from raidtui.watch.watch import HostWatch
 from tests.frame.staging import app_of, look, running
 from tests.frame.states import STATES
 from tests.places import HOUSE
@@ -83,6 +88,26 @@ async def test_a_key(calls: Calls, key: str, most: int) -> None:
         calls.on = False
     assert app_of(pilot).crash == ""
     calls.check(most, 1)
+
+
+def open_files() -> int:
+    """How many descriptors this process has."""
+    gc.collect()
+    return len(os.listdir("/proc/self/fd"))
+
+
+async def test_what_a_console_had_open_is_closed(tmp_path: Path) -> None:
+    """Also where several run in one process, one after the other, and where a reader is only dropped."""
+    STATES["optimal"].write_to(tmp_path)
+    before, frozen = open_files(), gc.get_freeze_count()
+    for _ in range(2):
+        async with running(open_root(str(tmp_path))) as pilot:
+            await pilot.press("3")
+            await look(pilot)
+        del pilot
+        HostWatch(open_root(str(tmp_path))).refresh()
+    assert gc.get_freeze_count() == frozen
+    assert open_files() == before
 
 
 def test_modules_of_the_first_frame() -> None:

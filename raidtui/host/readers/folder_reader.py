@@ -210,6 +210,11 @@ class FolderReader(HostReader):
         """See ``HostReader.close``."""
         self.forget("")
 
+    def __del__(self) -> None:
+        """Close what is kept open, as files do that nobody refers to any more."""
+        for descriptor in getattr(self, "_kept", {}).values():
+            os.close(descriptor)
+
 
 def _pread_all(descriptor: int, path: str) -> bytes:
     data = os.pread(descriptor, _CHUNK, 0)

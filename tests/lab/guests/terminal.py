@@ -265,9 +265,11 @@ class Terminal:
             data = data[os.write(self._fd, data) :]
 
     def _read(self) -> None:
+        waiting = select.poll()
+        for fd in (self._fd, self._wake_read):
+            waiting.register(fd, select.POLLIN)
         while True:
-            ready, _, _ = select.select([self._fd, self._wake_read], [], [])
-            if self._wake_read in ready:
+            if any(fd == self._wake_read for fd, _ in waiting.poll()):
                 return
             try:
                 data = os.read(self._fd, 65536)
