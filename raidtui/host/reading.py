@@ -48,6 +48,8 @@ _WORDS = {
     _USES: "who has devices open",
     _WEAR: "SMART",
 }
+_JUDGED = ("wear_percent", "life_bytes", "trouble", "unjudged", "retries")
+"""Fields of a device that are known when SMART has answered."""
 _NEEDED = frozenset({_HOST, _ON_TOP, _USES})
 """Plans need these."""
 
@@ -266,9 +268,7 @@ class Reading:
             device = replace(device, busy=words)
         worn = self._judged.get(name)
         if worn is not None and worn.disk.identity == device.disk.identity:
-            return replace(
-                device, wear_percent=worn.wear_percent, life_bytes=worn.life_bytes, trouble=worn.trouble
-            )
+            return replace(device, **{name: getattr(worn, name) for name in _JUDGED})
         return device if wear_known else replace(device, trouble=_UNKNOWN_WEAR)
 
     # -- called by the threads

@@ -80,6 +80,26 @@ class ErrorRecovery(Struct, frozen=True, kw_only=True):
     write_ds: int | None
 
 
+PATIENT_S = 180
+"""The timeout for a disk without SCT ERC, which may retry that long (advice of mdadm and smartmontools)."""
+
+
+def retry_words(erc: ErrorRecovery | None, waits_s: int) -> str:
+    """Return for how long a disk may retry a bad sector; "" where it gives up before the kernel does.
+
+    Args:
+        erc: None where the disk has no SCT ERC.
+        waits_s: ``/sys/block/*/device/timeout``.
+    """
+    retries_ds = erc.read_ds if erc is not None else None
+    if retries_ds:
+        words = f"retries a bad sector for {retries_ds / 10:g} s (SCT ERC)"
+        return words if retries_ds >= waits_s * 10 else ""
+    if waits_s >= PATIENT_S:
+        return ""
+    return f"may retry a bad sector for minutes (SCT ERC is {'missing' if erc is None else 'off'})"
+
+
 class SmartReading(Struct, frozen=True, kw_only=True):
     """The parts of ``smartctl --json -x`` that raidtui uses; None: not reported.
 

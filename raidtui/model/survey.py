@@ -210,6 +210,9 @@ class Device(Struct, frozen=True, kw_only=True):
         life_bytes: how much may be written to the disk over its life; None where it is not known.
         probed: the signatures that were found on the device itself.
         trouble: what is wrong with the disk or its cable, a sentence without its subject; "" for nothing.
+        unjudged: why its wear and health are not known; "" where they are, or SMART was not asked.
+        retries: for how long a hard disk retries a bad sector, where the kernel waits for less; "" elsewhere,
+            and where that is not known.
         links: its other names under /dev, "disk/by-path/pci-0000:00:17.0-ata-1" and so on.
         appearance: the boot ID and the disk's ``diskseq``, "UUID/17": a disk that gets the same name later
             has another number. "" where the kernel (before 5.15) has none.
@@ -229,6 +232,8 @@ class Device(Struct, frozen=True, kw_only=True):
     wear_percent: float | None = None
     life_bytes: int | None = None
     trouble: str = ""
+    unjudged: str = ""
+    retries: str = ""
     probed: Answer[tuple[Use, ...]] = Answer(kind=AnswerKind.NOT_ASKED, why="its contents were not read")
 
     @property

@@ -232,6 +232,23 @@ def test_what_else_speaks_against_an_array() -> None:
     ]
 
 
+def test_what_smart_and_sectors_say_of_an_array() -> None:
+    late = "may retry a bad sector for minutes (SCT ERC is missing)"
+    there = survey(
+        disk("sda", retries=late),
+        disk("sdb", sector_bytes=4096, retries=late),
+        disk("sdc", unjudged="smartctl is not installed"),
+    )
+    unknown = (Gravity.NOTE, "sdc: health not known: smartctl is not installed.")
+    mixed = (Gravity.WARN, "Sectors of 512 and 4096 bytes: the array's are 4096.")
+    assert said(there, level="raid1") == [
+        (Gravity.WARN, f"sda, sdb: {late}; md then drops it. Pane 7 has the remedy."),
+        mixed,
+        unknown,
+    ]
+    assert said(there, level="raid0") == [mixed, unknown]
+
+
 @pytest.mark.parametrize(
     ("level", "layout", "count", "weight", "part"),
     [

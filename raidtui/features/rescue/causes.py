@@ -9,7 +9,7 @@ from raidtui.features.rescue.loose_devices import partitions_of, signature_of
 from raidtui.features.rescue.records import Cause, CauseCode
 from raidtui.features.rescue.state_causes import find_state_causes
 from raidtui.model.geometry import slots_words
-from raidtui.plans.tune.findings import PATIENT_S
+from raidtui.model.smart import PATIENT_S
 from raidtui.plans.whole import MARGIN_EVENTS, StaleMember
 from raidtui.view.moments import moment
 from raidtui.view.text import visible

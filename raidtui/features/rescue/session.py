@@ -30,13 +30,13 @@ from raidtui.jobs.lock import JobError
 from raidtui.jobs.store import all_jobs
 from raidtui.model.disk import Disk
 from raidtui.model.reshape_place import needs_backup
+from raidtui.model.smart import retry_words
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.monitor.sampler import Sampler
 from raidtui.monitor.wear.disk_wear import DiskWear
 from raidtui.monitor.wear.faults import TroubleKind
 from raidtui.monitor.wear.readings import WearReader
-from raidtui.plans.tune.findings import PATIENT_S
 from raidtui.view.units import SECTOR_BYTES
 from raidtui.watch.origin_watch import is_filled
 
@@ -204,18 +204,9 @@ def impatience(reader: HostReader, disk: str, wear: DiskWear | None) -> str:
     spins = (reader.text(f"{BLOCK}/{disk}/queue/rotational") or "").strip() == "1"
     if wear is None or wear.reading is None or not waits.strip().isdigit():
         return ""
-    erc, waits_s = wear.reading.erc, int(waits)
-    if erc is not None and erc.read_ds:
-        longer = erc.read_ds >= waits_s * 10
-        return (
-            f"retries a bad sector for {erc.read_ds / 10:g} s (SCT ERC), and the kernel waits {waits_s} s"
-            if longer
-            else ""
-        )
-    if waits_s >= PATIENT_S or not (spins or erc is not None):
-        return ""
-    state = "off" if erc is not None else "missing"
-    return f"may retry a bad sector for minutes (SCT ERC is {state}), and the kernel waits {waits_s} s"
+    words = retry_words(wear.reading.erc, int(waits))
+    likely = spins or wear.reading.erc is not None
+    return f"{words}, and the kernel waits {int(waits)} s" if words and likely else ""
 
 
 def _make_medium(

@@ -6,15 +6,17 @@ from collections.abc import Collection, Iterator, Mapping
 
 from msgspec.structs import replace
 
-from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.block import BLOCK
+from raidtui.host.readers.host_reader import HostReader, whole_number
 from raidtui.model.finding import Severity
-from raidtui.model.smart import SmartMeasurement, SmartReading
+from raidtui.model.smart import SmartMeasurement, SmartReading, retry_words
 from raidtui.model.survey import Device, Survey
 from raidtui.monitor.wear.disk_wear import DiskWear
 from raidtui.monitor.wear.faults import DiskCode, TroubleKind, fault_finding
 from raidtui.monitor.wear.readings import WearReader
 
 _PLAN_S = 5.0
+_SILENT = "SMART reports nothing of its health"
 _DOUBTS = frozenset({DiskCode.READ_FAILED, DiskCode.SMART_DISABLED, DiskCode.SHINGLED})
 _LEADS = {
     TroubleKind.DYING: "is dying: ",
@@ -37,7 +39,12 @@ class PlanAsker:
         """Return the survey with the wear of its devices."""
         away = {device.disk.disk: _away_s(device, survey) for device in survey.devices.values()}
         outages = {disk: away_s for disk, away_s in away.items() if away_s is not None}
-        return _with_wear(survey, WearReader(reader).judged(self._said, outages))
+        found = WearReader(reader).judged(self._said, outages)
+        devices = {
+            name: _worn(device, found.get(device.disk.disk), reader)
+            for name, device in survey.devices.items()
+        }
+        return replace(survey, devices=devices)
 
 
 def worn(reader: HostReader, survey: Survey) -> Survey:
@@ -47,18 +54,29 @@ def worn(reader: HostReader, survey: Survey) -> Survey:
     return asker.judge(reader, survey)
 
 
-def _with_wear(survey: Survey, found: Mapping[str, DiskWear]) -> Survey:
-    devices = {name: _worn(device, found.get(device.disk.disk)) for name, device in survey.devices.items()}
-    return replace(survey, devices=devices)
-
-
-def _worn(device: Device, wear: DiskWear | None) -> Device:
-    if wear is None or wear.reading is None:
+def _worn(device: Device, wear: DiskWear | None, reader: HostReader) -> Device:
+    if wear is None:
         return device
+    if wear.reading is None:
+        return replace(device, unjudged=wear.unread.reason if wear.unread is not None else _SILENT)
     trouble = wear.trouble
     words = f"{_LEADS[trouble.kind]}{trouble.reason}; {trouble.remedy}" if trouble is not None else ""
     words = words or "; ".join(_bad_places(wear, wear.reading))
-    return replace(device, wear_percent=wear.percent.known, life_bytes=life_bytes(wear), trouble=words)
+    return replace(
+        device,
+        wear_percent=wear.percent.known,
+        life_bytes=life_bytes(wear),
+        trouble=words,
+        unjudged="" if wear.reading.health_known else _SILENT,
+        retries=_retries(device, wear.reading, reader),
+    )
+
+
+def _retries(device: Device, reading: SmartReading, reader: HostReader) -> str:
+    waits_s = whole_number(reader.text(f"{BLOCK}/{device.disk.disk}/device/timeout"))
+    if waits_s is None or not device.disk.rotational or reading.protocol != "ATA":
+        return ""
+    return retry_words(reading.erc, waits_s)
 
 
 def life_bytes(wear: DiskWear) -> int | None:

@@ -16,11 +16,9 @@ from msgspec import Struct
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.knob import By, KnobScope, Setting, Subject, Tuning, same_value
 from raidtui.model.knob_table import risk_of
+from raidtui.model.smart import PATIENT_S, retry_words
 from raidtui.plans.tune.check import comes_later
 from raidtui.plans.tune.now import names_of
-
-PATIENT_S = 180
-"""The timeout for a disk without SCT ERC, which may retry that long (advice of mdadm and smartmontools)."""
 
 _COMPARED = ("scheduler", "queue_depth", "nr_requests", "read_ahead_kb", "rq_affinity", "wbt_lat_usec",
              "rotational", "timeout")  # fmt: skip
@@ -233,8 +231,8 @@ def _timeouts(tuning: Tuning) -> Iterator[TuneFinding]:
     """A disk that retries for longer than the kernel waits is reset, and its array drops it."""
     judged = ((_timeout_too_short(tuning, disk), disk) for disk in tuning.of(KnobScope.DISK))
     groups = _grouped(((*key, _place(disk)), disk) for key, disk in judged if key is not None)
-    for (severity, one, many, waits_s, _), disks in groups.items():
-        retries = one if len(disks) == 1 else many
+    for (severity, one, waits_s, _), disks in groups.items():
+        retries = one if len(disks) == 1 else one.replace("retries", "retry", 1)
         commands = " ".join(f"/dev/{disk.name}" for disk in disks)
         first = f"smartctl -l scterc,70,70 {commands}"
         if len(disks) > 1:
@@ -251,8 +249,8 @@ def _timeouts(tuning: Tuning) -> Iterator[TuneFinding]:
         )
 
 
-def _timeout_too_short(tuning: Tuning, disk: Subject) -> tuple[Severity, str, str, int] | None:
-    """Return severity, how long the disk retries (in words for one disk and for several) and the timeout, s.
+def _timeout_too_short(tuning: Tuning, disk: Subject) -> tuple[Severity, str, int] | None:
+    """Return severity, how long the disk retries, and the timeout, s.
 
     None where the disk gives up first, or was not asked.
     """
@@ -261,20 +259,12 @@ def _timeout_too_short(tuning: Tuning, disk: Subject) -> tuple[Severity, str, st
     redundant = any("sync_speed_max" in array.values for array in arrays)
     if timeout is None or not redundant or not disk.erc_asked or not timeout.text.isdigit():
         return None
-    retries_ds = disk.erc.read_ds if disk.erc is not None else None
     waits_s = int(timeout.text)
+    words = retry_words(disk.erc, waits_s)
     spins = disk.values.get("rotational")
     spins_or_off = disk.erc is not None or (spins is not None and spins.text == "1")
     severity = Severity.ATTENTION if spins_or_off else Severity.INFO
-    if retries_ds:
-        words = f"a bad sector for {retries_ds / 10:g} s (SCT ERC)"
-        longer = retries_ds >= waits_s * 10
-        return (severity, f"retries {words}", f"retry {words}", waits_s) if longer else None
-    if waits_s >= PATIENT_S:
-        return None
-    off = disk.erc is not None and disk.erc.read_ds == 0
-    words = f"may retry a bad sector for minutes (SCT ERC is {'off' if off else 'missing'})"
-    return severity, words, words, waits_s
+    return (severity, words, waits_s) if words else None
 
 
 def _uneven(tuning: Tuning) -> Iterator[TuneFinding]:

@@ -66,6 +66,14 @@ def _of_disks(draft: WizardDraft, devices: list[Device]) -> Iterator[BuildWarnin
         parity = draft.level in PARITY_LEVELS
         words = f"{names}: shingled (SMR). A rebuild may take days, or stall."
         yield BuildWarning(weight=Gravity.STOP if parity else Gravity.WARN, words=words)
+    late = [each for each in devices if each.retries] if draft.level != "raid0" else []
+    if late:
+        words = f"{_names(iter(late))}: {late[0].retries}; md then drops it. Pane 7 has the remedy."
+        yield BuildWarning(weight=Gravity.WARN, words=words)
+    unjudged = [each for each in devices if each.unjudged]
+    if unjudged:
+        words = f"{_names(iter(unjudged))}: health not known: {unjudged[0].unjudged}."
+        yield BuildWarning(weight=Gravity.NOTE, words=words)
     limit = _WORN_STRIPED if draft.level == "raid0" else _WORN
     if names := _names(each for each in devices if (each.wear_percent or 0) >= limit):
         striped = draft.level == "raid0"
@@ -86,6 +94,10 @@ def _of_sets(draft: WizardDraft, devices: list[Device]) -> Iterator[BuildWarning
         lost = sum(size - least for size in sizes)
         weight = Gravity.WARN if (most - least) / most >= _WASTEFUL else Gravity.NOTE
         yield BuildWarning(weight=weight, words=f"Sizes differ: {binary_size(lost)} stay unused.")
+    sectors = sorted({each.sector_bytes for each in devices})
+    if len(sectors) > 1:
+        words = f"Sectors of {joined([str(each) for each in sectors])} bytes: the array's are {sectors[-1]}."
+        yield BuildWarning(weight=Gravity.WARN, words=words)
     models = {each.disk.model for each in devices}
     if len(devices) > 1 and len(models) == 1 and (model := devices[0].disk.model):
         words = f"All are {model}: disks of one model and age tend to fail together."

@@ -66,6 +66,38 @@ def test_nothing_known() -> None:
     for host_root in (MemoryReader({}), root(sdz="no JSON")):
         found = worn(host_root, of("sdz")).devices["sdz"]
         assert (found.wear_percent, found.trouble) == (None, "")
+        assert found.unjudged
+
+
+def test_a_disk_that_answers_but_says_nothing_of_its_health() -> None:
+    bare = {key: value for key, value in json.loads(said()).items() if key in {"smartctl", "device"}}
+    assert worn(root(sdz=json.dumps(bare)), of("sdz")).devices["sdz"].unjudged
+    assert worn(root(sdz=said()), of("sdz")).devices["sdz"].unjudged == ""
+
+
+@pytest.mark.parametrize(
+    ("erc", "waits", "words"),
+    [
+        (None, "30", "may retry a bad sector for minutes (SCT ERC is missing)"),
+        ({"enabled": False}, "30", "may retry a bad sector for minutes (SCT ERC is off)"),
+        ({"enabled": True, "deciseconds": 400}, "30", "retries a bad sector for 40 s (SCT ERC)"),
+        ({"enabled": True, "deciseconds": 70}, "30", ""),
+        (None, "180", ""),
+        (None, None, ""),
+    ],
+)
+def test_a_hard_disk_that_retries_longer_than_the_kernel_waits(
+    erc: dict[str, Any] | None, waits: str | None, words: str
+) -> None:
+    answer = json.loads(said()) | ({"ata_sct_erc": {"read": erc, "write": erc}} if erc is not None else {})
+    texts = {output_path(smart_argv("sdz")): f"exit 0\n{json.dumps(answer)}\n"}
+    if waits is not None:
+        texts["/sys/class/block/sdz/device/timeout"] = f"{waits}\n"
+    for spins in (True, False):
+        there = of("sdz")
+        disk = replace(there.devices["sdz"].disk, rotational=spins)
+        there = replace(there, devices={"sdz": replace(there.devices["sdz"], disk=disk)})
+        assert worn(MemoryReader(texts), there).devices["sdz"].retries == (words if spins else "")
 
 
 def away(seconds: float) -> Survey:
