@@ -162,6 +162,7 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr("raidtui.jobs.state_files.ROOT_STATE", tmp_path / "state" / "root")
     monkeypatch.setattr("raidtui.jobs.last_look.last_look_path", lambda: tmp_path / "state" / "advice.json")
 
 

@@ -47,10 +47,13 @@ def refuse_writing(path: Path) -> None:
         raise OSError(errno.EROFS, READONLY, str(path))
 
 
+ROOT_STATE = Path("/var/lib/raidtui")
+
+
 def state_folder() -> Path:
     """Return the folder of raidtui's state: /var/lib/raidtui for root, else one of the user."""
     if os.geteuid() == 0:
-        return Path("/var/lib/raidtui")
+        return ROOT_STATE
     state = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
     return Path(state).expanduser() / "raidtui"
 

@@ -14,6 +14,7 @@ import pytest
 from raidtui.jobs.journal import Journal, journal_path, who
 from raidtui.jobs.runner import PlanOutcome, run_plan, undo_of
 from raidtui.jobs.spawn import follow
+from raidtui.jobs.state_files import ROOT_STATE
 from raidtui.jobs.store import Job
 from raidtui.model.plan import Plan, RunTool, Write
 from tests.hosts.kernel import Kernel
@@ -231,6 +232,7 @@ def test_no_journal_at_all(logged: list[str]) -> None:
 
 def test_where(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr("raidtui.jobs.state_files.ROOT_STATE", ROOT_STATE)
     assert journal_path() == Path("/var/lib/raidtui/journal.jsonl")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert journal_path() == tmp_path / "state" / "raidtui" / "journal.jsonl"

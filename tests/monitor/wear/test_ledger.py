@@ -29,7 +29,7 @@ def _entry(at_s: float, size: int | None, **known: object) -> LedgerEntry:
 
 def test_where_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 0)
-    assert ledger_path() == Path("/var/lib/raidtui/wear.sqlite")
+    assert ledger_path() == tmp_path / "state" / "root" / "wear.sqlite"
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert ledger_path() == tmp_path / "raidtui" / "wear.sqlite"

@@ -103,7 +103,7 @@ def test_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     assert results_path() == tmp_path / "state" / "raidtui" / "bench.sqlite"
     monkeypatch.setattr("os.geteuid", lambda: 0)
-    assert results_path() == Path("/var/lib/raidtui/bench.sqlite")
+    assert results_path() == tmp_path / "state" / "root" / "bench.sqlite"
 
 
 def test_a_record_of_another_form_is_passed_over(path: Path) -> None:
