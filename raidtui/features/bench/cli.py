@@ -14,7 +14,8 @@ import msgspec
 
 from raidtui.command.streams import print_json, write_bytes
 from raidtui.features.bench import cli_run as bench_run
-from raidtui.features.bench.export import KINDS, export_bytes, json_bytes, write_export
+from raidtui.features.bench.export import KINDS, export_bytes, write_export
+from raidtui.features.bench.report.document import data_bytes
 from raidtui.features.bench.results.compare import METRICS, curves, family_of, series_of, table
 from raidtui.features.bench.results.published import cache_remarks, comparison_text, heat_maps
 from raidtui.features.bench.results.run_record import NOT_STEADY, WHOLE, RunRecord
@@ -63,7 +64,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     work.add_argument("--settle", action="store_true")
 
 
-_MEASURES = ("iops", "mb/s", "p50", "p99", "p99.9", "hits")
 _RUN = "Measure one workload. Several block sizes or depths are run one after another."
 _SWEEP = "Run each point once, then all again, so that drift affects all alike. Changes are put back."
 
@@ -171,18 +171,21 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_history(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    words = "numbers of runs, ids of benchmarks, or words that describe them"
+    words = "numbers of runs, ids of benchmarks, last, or words that describe them"
     listing = subcommands.add_parser("list", help="list the results")
     listing.add_argument("words", metavar="WORD", nargs="*", help=f"only what matches all: {words}")
+    listing.add_argument("--grep", default="", metavar="TEXT", help="only what has this text")
     listing.add_argument("--json", action="store_true", help="print JSON (docs/bench.md)")
+    show = subcommands.add_parser("show", help="show all that is known of runs")
+    show.add_argument("words", metavar="WORD", nargs="*", default=["last"], help=f"{words}; last by itself")
     compare = subcommands.add_parser("compare", help="compare runs: medians, spread, verdicts, heat map")
     compare.add_argument("words", metavar="WORD", nargs="+", help=words)
-    compare.add_argument("--by", default="iops", choices=_MEASURES, help="what to compare (iops)")
+    compare.add_argument("--by", default="iops", choices=tuple(METRICS), help="what to compare (iops)")
     compare.add_argument("--json", action="store_true", help="print JSON (docs/bench.md)")
-    report = subcommands.add_parser("report", help="write runs as HTML with charts, CSV or JSON")
+    report = subcommands.add_parser("report", help="write a report: HTML with charts, Markdown, CSV, JSON")
     report.add_argument("words", metavar="WORD", nargs="+", help=words)
-    report.add_argument("--by", default="iops", choices=_MEASURES, help="what to compare (iops)")
-    for form in ("html", "csv", "json"):
+    report.add_argument("--by", default="iops", choices=tuple(METRICS), help="what to compare (iops)")
+    for form in KINDS:
         report.add_argument(f"--{form}", type=Path, metavar="FILE", help="- is standard output")
     note = subcommands.add_parser("note", help="attach a note to runs")
     note.add_argument("words", metavar="RUN", nargs="+", help="a run's number, or a benchmark's id")
@@ -233,9 +236,9 @@ def _refused(why: str, status: int) -> int:
 def list_runs(arguments: argparse.Namespace) -> int:
     """Print a line a run, or all of it as JSON."""
     with Results() as results:
-        records = results.runs(*arguments.words)
+        records = results.runs(*arguments.words, *filter(None, [arguments.grep]))
     if arguments.json:
-        write_bytes(json_bytes(records))
+        write_bytes(data_bytes(records))
         return 0
     for record in records:
         at = time.strftime("%Y-%m-%d %H:%M", time.localtime(record.at_s))
@@ -255,7 +258,7 @@ def compare_runs(arguments: argparse.Namespace) -> int:
     """Print runs side by side, or as JSON."""
     with Results() as results:
         records = _chosen(results, arguments.words)
-        samples = {record.id: results.samples(record.id) for record in records} if arguments.json else {}
+        samples = results.files([record.id for record in records]).samples if arguments.json else {}
     if not arguments.json:
         print("\n".join(visible(line) for line in comparison_text(records, arguments.by)))
         return 0
@@ -288,22 +291,31 @@ def compare_runs(arguments: argparse.Namespace) -> int:
 
 
 def report_runs(arguments: argparse.Namespace) -> int:
-    """Write runs as HTML, CSV or JSON."""
+    """Write runs as a report, CSV or JSON."""
     targets = [(kind, path) for kind in KINDS if (path := getattr(arguments, kind))]
     if not targets:
-        raise ResultsError("the report has no target: give --html, --csv or --json FILE")
+        raise ResultsError("the report has no target: give --html, --md, --csv or --json FILE")
     with Results() as results:
         records = _chosen(results, arguments.words)
-        samples = {record.id: results.samples(record.id) for record in records}
+        files = results.files([record.id for record in records])
     for kind, path in targets:
         if str(path) == "-":
-            write_bytes(export_bytes(kind, records, samples, arguments.by))
+            write_bytes(export_bytes(kind, records, files, arguments.by))
             continue
         try:
-            write_export(path, kind, records, samples, arguments.by)
+            write_export(path, kind, records, files, arguments.by)
         except ExportError as error:
             raise ResultsError(str(error)) from error
         print(f"{path}: {path.stat().st_size // 1024 + 1} KiB", file=sys.stderr)
+    return 0
+
+
+def show_runs(arguments: argparse.Namespace) -> int:
+    """Print the report of runs as Markdown."""
+    with Results() as results:
+        records = _chosen(results, arguments.words)
+        files = results.files([record.id for record in records])
+    write_bytes(export_bytes("md", records, files))
     return 0
 
 
@@ -350,6 +362,7 @@ def _exactly(results: Results, words: Sequence[str]) -> list[int]:
 
 _OF_HISTORY: dict[str, Callable[[argparse.Namespace], int]] = {
     "list": list_runs,
+    "show": show_runs,
     "compare": compare_runs,
     "report": report_runs,
     "note": note_runs,

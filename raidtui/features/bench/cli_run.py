@@ -15,7 +15,6 @@ from raidtui.command.device_names import kernel_name
 from raidtui.command.streams import print_json, write_bytes
 from raidtui.features.bench.caches import CacheReading, hit_points, percent_words
 from raidtui.features.bench.demo import play
-from raidtui.features.bench.export import json_bytes
 from raidtui.features.bench.offer import Offer, make_offer
 from raidtui.features.bench.option_texts import (
     RequestError,
@@ -26,6 +25,7 @@ from raidtui.features.bench.option_texts import (
     sweep_values,
 )
 from raidtui.features.bench.place import is_simulated
+from raidtui.features.bench.report.document import data_bytes
 from raidtui.features.bench.request import Request
 from raidtui.features.bench.results.published import comparison_text
 from raidtui.features.bench.results.run_record import WHOLE, RunSample, sample_words
@@ -61,6 +61,7 @@ def list_presets(arguments: argparse.Namespace) -> int:
                 "words": preset.words,
                 "work": msgspec.to_builtins(preset.work),
                 "block_bytes": list(preset.blocks),
+                "loads": msgspec.to_builtins(preset.loads),
                 "origin": preset.origin,
             }
             for preset in PRESETS
@@ -69,7 +70,7 @@ def list_presets(arguments: argparse.Namespace) -> int:
         return 0
     for preset in PRESETS:
         print(f"{preset.name}: {preset.words}")
-        print(f"    {preset.work.words}{', and larger blocks' if len(preset.blocks) > 1 else ''}")
+        print(f"    {preset.work.words}{f', {preset.more}' if preset.more else ''}")
         print(f"    from {preset.origin}")
     return 0
 
@@ -104,7 +105,7 @@ def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     state = follow(job, quiet=arguments.json)
     if arguments.json:
         with Results() as results:
-            write_bytes(json_bytes(results.of_job(job.id)))
+            write_bytes(data_bytes(results.of_job(job.id)))
     elif len(offer.schedule.runs()) > 1:
         with Results() as results:
             records = results.of_job(job.id)
@@ -119,7 +120,7 @@ def _play(reader: HostReader, offer: Offer, *, quiet: bool, by_itself: bool) -> 
         raise JobError("not possible: what is simulated ends with this command; leave --detach out")
     records = play(reader, offer, lambda line: None if quiet else print(visible(line), flush=True))
     if quiet:
-        write_bytes(json_bytes(records))
+        write_bytes(data_bytes(records))
     elif len(records) > 1:
         print("\n".join(visible(line) for line in comparison_text(records, "iops")))
     else:

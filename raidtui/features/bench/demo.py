@@ -7,7 +7,7 @@ someone looks.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from msgspec.structs import replace
@@ -25,7 +25,7 @@ from raidtui.features.bench.demo_fio import (
 from raidtui.features.bench.estimate import expected_runs
 from raidtui.features.bench.offer import Offer
 from raidtui.features.bench.results.run_record import PARTIAL, SIMULATED, RunRecord, RunSample, sample_words
-from raidtui.features.bench.results.run_store import BenchHistory
+from raidtui.features.bench.results.run_store import BenchHistory, RunFiles
 from raidtui.features.bench.run.bench_progress import BenchProgress
 from raidtui.features.bench.run.changes import Restored
 from raidtui.features.bench.schedule import Run, Schedule
@@ -62,9 +62,9 @@ class PlayedBench:
         """See ``LiveBench`` for this and the others."""
         return BenchHistory(records=tuple(record for record, _ in self._runs.values()))
 
-    def samples(self, runs: Sequence[int]) -> Mapping[int, Sequence[RunSample]]:
-        """Return the samples of runs, by their numbers."""
-        return {number: self._runs[number][1] for number in runs if number in self._runs}
+    def files(self, runs: Sequence[int]) -> RunFiles:
+        """Return the samples of runs; there is no fio that would have written JSON."""
+        return RunFiles(samples={number: self._runs[number][1] for number in runs if number in self._runs})
 
     def interrupted(self) -> tuple[str, ...]:
         """Return none: what is played is never interrupted."""

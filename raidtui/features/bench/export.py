@@ -1,19 +1,20 @@
-"""Runs for other programs: CSV with a line a run, JSON with everything; and the files they go to."""
+"""Runs as files: a report as HTML or Markdown, CSV with a line a run, JSON with everything."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
-
-from raidtui.features.bench.html_report import html_report
-from raidtui.features.bench.results.run_record import NOT_STEADY, RunRecord, RunSample
+from raidtui.features.bench.report.document import data_bytes, report_blocks
+from raidtui.features.bench.report.markdown import markdown_page
+from raidtui.features.bench.report.page import html_page
+from raidtui.features.bench.results.run_record import NOT_STEADY, RunRecord
+from raidtui.features.bench.results.run_store import RunFiles
 from raidtui.jobs.new_files import write_new_file
 
-KINDS = ("html", "csv", "json")
+KINDS = ("html", "md", "csv", "json")
 COLUMNS = (
     "id", "job", "number", "repeat", "at_s", "title", "preset", "note", "state", "reason", "place", "point",
     "rw", "block_bytes", "depth", "jobs", "engine", "direct", "seconds",
@@ -95,37 +96,28 @@ def _harmless(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"} else value
 
 
-def json_bytes(
-    records: Sequence[RunRecord], samples: Mapping[int, Sequence[RunSample]] | None = None
-) -> bytes:
-    """Return all data of runs, and their samples by the runs' numbers if given."""
-    data: dict[str, object] = {"raidtui_bench": 1, "runs": list(records)}
-    if samples is not None:
-        data["samples"] = {str(number): list(found) for number, found in samples.items()}
-    return msgspec.json.format(msgspec.json.encode(data), indent=1) + b"\n"
-
-
-def export_bytes(
-    kind: str, records: Sequence[RunRecord], samples: Mapping[int, Sequence[RunSample]], by: str = "iops"
-) -> bytes:
+def export_bytes(kind: str, records: Sequence[RunRecord], files: RunFiles, by: str = "iops") -> bytes:
     """Return the contents of a file of one of ``KINDS``.
 
     Args:
-        kind: html, csv or json.
+        kind: html, md, csv or json.
         records: the runs.
-        samples: by the runs' numbers.
+        files: what is kept beside them.
         by: the figure that the report compares by.
     """
-    if kind == "html":
-        return html_report(records, samples, measure=by).encode()
-    return csv_text(records).encode() if kind == "csv" else json_bytes(records, samples)
+    if kind == "csv":
+        return csv_text(records).encode()
+    if kind == "json":
+        return data_bytes(records, files)
+    blocks = report_blocks(records, files, measure=by)
+    return (html_page(blocks) if kind == "html" else markdown_page(blocks)).encode()
 
 
 def write_export(
     path: Path,
     kind: str,
     records: Sequence[RunRecord],
-    samples: Mapping[int, Sequence[RunSample]],
+    files: RunFiles,
     by: str = "iops",
 ) -> Path:
     """Write runs to a new file; return its absolute path. An existing file is not overwritten.
@@ -133,4 +125,4 @@ def write_export(
     Raises:
         ExportError: the file is there already, or cannot be written.
     """
-    return write_new_file(path, export_bytes(kind, records, samples, by))
+    return write_new_file(path, export_bytes(kind, records, files, by))

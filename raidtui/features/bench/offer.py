@@ -177,7 +177,17 @@ def _measured(request: Request) -> Schedule | Refusal:
         return refuse(
             "no size is given", "give one: --size=500m", part="size_bytes", form_remedy="give one: 500m, 4g"
         )
-    return Schedule(title="", place=Place(), preset=request.preset, work=request.workload(preset))
+    loads = preset.loads if preset is not None else {}
+    if loads and request.changes_requests:
+        why = f"{request.preset} says itself how requests are made"
+        return refuse(why, "give size, time and ramp alone, or choose another preset", part="preset")
+    return Schedule(
+        title="",
+        place=Place(),
+        preset=request.preset,
+        work=request.workload(preset),
+        loads={name: request.changed(work) for name, work in loads.items()},
+    )
 
 
 def _where(reader: HostReader, request: Request) -> Site | Refusal:
@@ -227,6 +237,8 @@ def _axes(reader: HostReader, request: Request, place: Place, base: Schedule) ->
     preset = find_preset(base.preset) if base.preset else None
     if not blocks and preset is not None:
         blocks = preset.blocks
+    if base.loads:
+        axes.append(Axis(kind=AxisKind.LOAD, values=tuple(base.loads)))
     for kind, numbers in (
         (AxisKind.BLOCK, blocks),
         (AxisKind.DEPTH, request.depths),

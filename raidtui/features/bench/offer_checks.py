@@ -132,7 +132,8 @@ def fitted(reader: HostReader, schedule: Schedule, *, blocks: bool) -> tuple[Sch
     shares = max(schedule.region_bytes(each) // each.size_bytes for each in schedule.works)
     room = _room(reader, schedule)
     size = fitting_bytes(work.size_bytes, room, shares)
-    if size == work.size_bytes or size < min(each.block_bytes for each in schedule.works):
+    blocks_of = [each.block_bytes for each in schedule.works]
+    if size == work.size_bytes or size < (max(blocks_of) if schedule.loads else min(blocks_of)):
         return schedule, ""
     axes = schedule.axes
     if blocks:
@@ -147,7 +148,10 @@ def fitted(reader: HostReader, schedule: Schedule, *, blocks: bool) -> tuple[Sch
         f" {binary_size(room)} can be used at {schedule.place.words}"
     )
     note += "." if axes == schedule.axes else ", and larger blocks are left out."
-    return replace(schedule, work=replace(work, size_bytes=size), axes=axes), note
+    loads = {
+        name: replace(load, size_bytes=min(load.size_bytes, size)) for name, load in schedule.loads.items()
+    }
+    return replace(schedule, work=replace(work, size_bytes=size), loads=loads, axes=axes), note
 
 
 def refuse_most(reader: HostReader, schedule: Schedule) -> Refusal | None:
@@ -201,7 +205,7 @@ def offer_notes(reader: HostReader, schedule: Schedule) -> tuple[str, ...]:
         )
     if not schedule.place.disks:
         notes.append(f"The disks below {schedule.place.words} are not known: writes to them are not counted.")
-    if schedule.work is not None and 0 < schedule.work.runtime_s < SHORT_S:
+    if any(0 < work.runtime_s < SHORT_S for work in schedule.works):
         notes.append(f"Runs under {SHORT_S:.0f} s measure caches rather than disks.")
     compared = _compared(schedule)
     fewest = fewest_runs(compared, small=schedule.small_blocks)
@@ -216,7 +220,7 @@ def offer_notes(reader: HostReader, schedule: Schedule) -> tuple[str, ...]:
             f" {len(schedule.points)} points is faster: at least {fewest} are needed."
         )
     notes += cache_notes(reader, schedule)
-    if schedule.work is not None and not schedule.work.direct:
+    if any(not work.direct and not work.flushes for work in schedule.works):
         notes.append("It goes through the page cache: memory is measured as well.")
     return tuple(notes)
 

@@ -69,7 +69,10 @@ class Request(Struct, frozen=True, kw_only=True):
     def workload(self, preset: Preset | None) -> Workload:
         """Return the workload of a preset, or of ``rw``, with the requested changes."""
         work = preset.work if preset is not None else Workload(rw=self.rw, block_bytes=4 * KIB, size_bytes=0)
-        blocks = self.blocks if len(self.blocks) == 1 or preset is None else ()
+        return self.changed(work, self.blocks if len(self.blocks) == 1 or preset is None else ())
+
+    def changed(self, work: Workload, blocks: tuple[int, ...] = ()) -> Workload:
+        """Return a workload with the requested changes, and the first of these block sizes."""
         changes = {
             "block_bytes": blocks[0] if blocks else None,
             "size_bytes": self.size_bytes,
@@ -86,12 +89,16 @@ class Request(Struct, frozen=True, kw_only=True):
         return work if self.ramp_s is not None else with_usual_ramp(work)
 
     @property
+    def changes_requests(self) -> bool:
+        """Whether it changes how requests are made."""
+        several = self.blocks or self.depths or self.jobs or self.engine or self.distribution
+        return bool(several) or not self.direct or self.read_percent is not None
+
+    @property
     def changes_workload(self) -> bool:
         """Whether it changes anything in the workload."""
-        numbers = (self.size_bytes, self.runtime_s, self.ramp_s, self.read_percent)
-        several = self.blocks or self.depths or self.jobs
-        words = self.engine or self.distribution or not self.direct
-        return bool(several or words) or any(number is not None for number in numbers)
+        numbers = (self.size_bytes, self.runtime_s, self.ramp_s)
+        return self.changes_requests or any(number is not None for number in numbers)
 
     @property
     def scratch_array(self) -> Scratch | None:

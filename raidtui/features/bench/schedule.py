@@ -32,6 +32,7 @@ FORMAT = 2
 class AxisKind(StrEnum):
     """What an axis changes."""
 
+    LOAD = "load"  # the name of one of the schedule's workloads
     BLOCK = "block"  # bytes of a request
     DEPTH = "depth"
     JOBS = "jobs"
@@ -115,6 +116,7 @@ class Schedule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
         title: a phrase.
         preset: the preset's name, if it is one's.
         work: the workload; None for a job file.
+        loads: of an axis of several workloads, by its values.
         job_file: that.
         place: where; with scratch arrays, the array takes its place.
         axes: what differs between runs.
@@ -128,6 +130,7 @@ class Schedule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
     place: Place
     preset: str = ""
     work: Workload | None = None
+    loads: dict[str, Workload] = {}
     job_file: JobFile | None = None
     axes: tuple[Axis, ...] = ()
     scratch: Scratch | None = None
@@ -142,7 +145,7 @@ class Schedule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
         """Whether the runs write, apart from the data written before them."""
         if self.job_file is not None:
             return self.job_file.writes
-        return self.work is not None and self.work.writes
+        return any(work.writes for work in self.works)
 
     @property
     def lays_out(self) -> bool:
@@ -151,7 +154,8 @@ class Schedule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
             return False  # fio lays out a job file's files by itself
         if self.scratch is not None or self.place.device:
             may = self.scratch is not None or self.place.writes
-            return may and (self.work.reads or self.conditions.precondition > 0)
+            reads = any(work.reads for work in self.works)
+            return may and (reads or self.conditions.precondition > 0)
         return True
 
     def region_bytes(self, work: Workload) -> int:
@@ -240,11 +244,12 @@ class Schedule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
         """Return what fio is asked to do at a point."""
         if self.work is None:
             return None
+        work = self.loads[point[AxisKind.LOAD]] if AxisKind.LOAD in point else self.work
         changed = replace(
-            self.work,
-            block_bytes=int(point.get(AxisKind.BLOCK, self.work.block_bytes)),
-            depth=int(point.get(AxisKind.DEPTH, self.work.depth)),
-            jobs=int(point.get(AxisKind.JOBS, self.work.jobs)),
+            work,
+            block_bytes=int(point.get(AxisKind.BLOCK, work.block_bytes)),
+            depth=int(point.get(AxisKind.DEPTH, work.depth)),
+            jobs=int(point.get(AxisKind.JOBS, work.jobs)),
         )
         return changed.with_engine_for_depth()
 

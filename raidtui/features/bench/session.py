@@ -18,14 +18,13 @@ from raidtui.watch.host_thread import HostThread
 from raidtui.watch.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from raidtui.features.bench.demo import PlayedBench
     from raidtui.features.bench.forms.known import HostChoices
     from raidtui.features.bench.offer import Offer
     from raidtui.features.bench.request import Request
-    from raidtui.features.bench.results.run_record import RunSample
-    from raidtui.features.bench.results.run_store import BenchHistory
+    from raidtui.features.bench.results.run_store import BenchHistory, RunFiles
     from raidtui.features.bench.run.bench_jobs import LiveBench
     from raidtui.features.bench.run.bench_progress import BenchProgress
     from raidtui.features.bench.run.changes import Restored
@@ -89,13 +88,13 @@ class BenchSession:
 
         return await self._work(lambda bench: bench.history()) if self._can else BenchHistory()
 
-    async def samples(self, runs: Sequence[int]) -> Mapping[int, Sequence[RunSample]]:
-        """Return the samples of runs, by their numbers.
+    async def files(self, runs: Sequence[int]) -> RunFiles:
+        """Return what is kept beside the records of runs.
 
         Raises:
             ResultsError: the history cannot be read.
         """
-        return await self._work(lambda bench: bench.samples(runs))
+        return await self._work(lambda bench: bench.files(runs))
 
     async def known(self, snapshot: Snapshot) -> HostChoices:
         """Return what the forms can offer: folders, devices, knobs."""

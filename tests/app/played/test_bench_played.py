@@ -88,11 +88,12 @@ async def test_what_is_stopped_is_kept_as_partial_and_can_be_noted_and_deleted()
 
 async def test_json_and_csv_say_that_they_are_simulated() -> None:
     from raidtui.features.bench.demo_fio import demo_runs  # noqa: PLC0415
-    from raidtui.features.bench.export import csv_text, json_bytes  # noqa: PLC0415
+    from raidtui.features.bench.export import csv_text  # noqa: PLC0415
+    from raidtui.features.bench.report.document import data_bytes  # noqa: PLC0415
 
     records = [record for record, _ in demo_runs(1e9)]
     assert csv_text(records).count("simulated: hot-spots") == csv_text(records).count(",simulated,") == 2
-    (first, _) = json.loads(json_bytes(records))["runs"]
+    (first, _) = json.loads(data_bytes(records))["runs"]
     assert first["title"] == "simulated: hot-spots"
     assert first["environment"]["fio"] == "simulated"
 

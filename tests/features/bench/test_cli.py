@@ -420,20 +420,30 @@ def test_reports(host: Host, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     keep(record(0), record(1))
     html, table = tmp_path / "r.html", tmp_path / "r.csv"
     assert run(["bench", "report", "1", "2", f"--html={html}", f"--csv={table}"]) == 0
-    assert html.read_text().count("<svg") == 2
+    assert html.read_text().count("<svg") == 3
     assert [row["id"] for row in csv.DictReader(io.StringIO(table.read_text()))] == ["1", "2"]
     capsys.readouterr()
     assert run(["bench", "report", "1", f"--html={html}"]) == 2
     assert capsys.readouterr().err == f"raidtui: {html} exists already: choose another name\n"
-    assert html.read_text().count("<svg") == 2
+    assert html.read_text().count("<svg") == 3
     assert run(["bench", "report", "1", "--json=-"]) == 0
     assert list(json.loads(capsys.readouterr().out)["samples"]) == ["1"]
     assert run(["bench", "report", "1"]) == 2
     assert run(["bench", "report", "1", f"--html={tmp_path}/nosuch/x"]) == 2
     assert capsys.readouterr().err.split("\n")[:2] == [
-        "raidtui: the report has no target: give --html, --csv or --json FILE",
+        "raidtui: the report has no target: give --html, --md, --csv or --json FILE",
         f"raidtui: {tmp_path}/nosuch/x: No such file or directory",
     ]
+
+
+def test_all_that_is_known_of_the_newest(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    keep(replace(record(0), job="old", at_s=1.0, note="slow"), record(1))
+    assert run(["bench", "show"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("# random-read\n")
+    assert {line[:6] for line in shown.splitlines() if line.startswith("| \\#")} == {"| \\#2 "}
+    assert run(["bench", "list", "--grep", "slow"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["#1"]
 
 
 def test_notes_and_forgetting(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
@@ -501,7 +511,7 @@ def test_presets_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["raidtui_bench_presets"] == 1
     assert [each["name"] for each in found["presets"]] == [preset.name for preset in PRESETS]
     for each, preset in zip(found["presets"], PRESETS, strict=True):
-        assert list(each) == ["name", "words", "work", "block_bytes", "origin"]
+        assert list(each) == ["name", "words", "work", "block_bytes", "loads", "origin"]
         assert (each["words"], each["origin"]) == (preset.words, preset.origin)
         assert each["block_bytes"] == list(preset.blocks)
         assert each["work"]["rw"] == preset.work.rw

@@ -13,8 +13,8 @@ from raidtui.features.bench.offer_checks import cache_notes
 from raidtui.features.bench.option_texts import FieldRefusal, sweep_values
 from raidtui.features.bench.place import Place, find_device
 from raidtui.features.bench.request import Request
-from raidtui.features.bench.schedule import Conditions, Schedule
-from raidtui.features.bench.workload import Workload, find_preset
+from raidtui.features.bench.schedule import Conditions, Schedule, decode_schedule, encode_schedule
+from raidtui.features.bench.workload import Workload, find_preset, refuse_workload, workload_options
 from raidtui.host.tools import output_path
 from raidtui.jobs.sandbox import NOT_KNOWN, PARTS
 from raidtui.model.plan import Refusal
@@ -26,7 +26,7 @@ from tests.hosts.trees import Syncing, host_tree, raid10
 MIB = 1 << 20
 READ = Workload(rw="randread", block_bytes=4096, size_bytes=MIB)
 WRITE = replace(READ, rw="randwrite")
-NAMES = "random-read, random-write, stream-read, stream-write, mixed, hot-spots"
+NAMES = "random-read, random-write, stream-read, stream-write, mixed, standard, hot-spots"
 MIXED_WHERE = (
     "where to measure is not given, or given more than once; name a folder (--directory), a device"
     " (--device), or"
@@ -427,3 +427,33 @@ def test_io_uring_where_it_is_disabled(host: Host, tmp_path: Path) -> None:
     assert refused(host, **asked, engine="io_uring") == why
     host.put("/proc/sys/kernel/io_uring_disabled", "0\n")
     offered(host, **asked, engine="io_uring")
+
+
+def test_the_standard_set(host: Host, tmp_path: Path) -> None:
+    """Eight loads in one go, each asked of fio as it is published."""
+    schedule = offered(host, preset="standard", directory="/srv", size_bytes=64 * MIB, runtime_s=2).schedule
+    asked_of = [work for run in schedule.runs() if (work := schedule.work_at(run.point)) is not None]
+    assert [run.point["load"] for run in schedule.runs()] == list(schedule.loads)
+    assert [(work.rw, work.block_bytes, work.depth, work.engine) for work in asked_of] == [
+        ("read", MIB, 8, "libaio"),
+        ("write", MIB, 8, "libaio"),
+        ("randread", 4096, 32, "libaio"),
+        ("randwrite", 4096, 32, "libaio"),
+        ("randread", 4096, 1, "libaio"),
+        ("randwrite", 4096, 1, "libaio"),
+        ("randrw", 4096, 32, "libaio"),
+        ("write", 2300, 1, "sync"),
+    ]
+    assert {(work.size_bytes, work.runtime_s) for work in asked_of} == {(64 * MIB, 2)}
+    assert [work.flushes for work in asked_of] == [False] * 7 + [True]
+    assert "--fdatasync=1" in workload_options(asked_of[-1])
+    assert schedule.writes
+    assert decode_schedule(encode_schedule(schedule)) == schedule
+    assert refused(host, preset="standard", directory="/srv", depths=(4,)) == (
+        "standard says itself how requests are made; give size, time and ramp alone, or choose another preset"
+    )
+
+
+def test_blocks_are_whole_sectors_where_the_page_cache_is_passed_by() -> None:
+    assert refuse_workload(replace(WRITE, block_bytes=2300)) is not None
+    assert refuse_workload(replace(WRITE, block_bytes=2300, direct=False)) is None

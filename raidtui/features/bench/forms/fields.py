@@ -68,12 +68,18 @@ def what_fields(draft: BenchDraft, known: HostChoices) -> Iterator[FormField]:
     yield from _work_fields(draft, field, work, preset, _usual_size(draft, known))
 
 
+def _is_fixed(draft: BenchDraft) -> bool:
+    """Whether the preset says itself how requests are made."""
+    return draft.chosen_preset is not None and bool(draft.chosen_preset.loads)
+
+
 def _work_fields(
     draft: BenchDraft, field: _Maker, work: Workload, preset: Preset | None, size: str
 ) -> Iterator[FormField]:
     axes = draft.axes
+    fixed = _is_fixed(draft)
     several = "" if axes else " Several are run one after another: 4k,16k,64k."
-    if "block" not in axes:
+    if "block" not in axes and not fixed:
         blocks = [short_binary(size) for size in preset.blocks] if preset is not None else []
         usual = (
             f"{blocks[0]} to {blocks[-1]}, one after another" if blocks else short_binary(work.block_bytes)
@@ -81,10 +87,10 @@ def _work_fields(
         yield field("block", "block size", f"The size of one request. K is 1024.{several}", usual=usual)
     hint = "The size of each job's file, or of the part of a device that is used: 500m, 4g."
     yield field("size", "size", hint, usual=size)
-    if "depth" not in axes:
+    if "depth" not in axes and not fixed:
         hint = "Requests in flight in each job. Above 1 the engine is libaio, unless io_uring is chosen."
         yield field("depth", "depth", hint, usual=str(work.depth))
-    if "jobs" not in axes:
+    if "jobs" not in axes and not fixed:
         hint = "How many jobs run at the same time, each on its own file."
         yield field("jobs", "jobs", hint, usual=str(work.jobs))
     usual = str(work.runtime_s) if work.runtime_s else "until the size is done"
@@ -148,7 +154,8 @@ def _details(draft: BenchDraft, field: _Maker, work: Workload | None) -> Iterato
         return
     picks = choices_of((NO, "as usual"), (YES, "show all"))
     yield field("details", "details", "Engine, ramp time, distribution and page cache.", picks)
-    if _is_shown(draft, "engine"):
+    fixed = _is_fixed(draft)
+    if _is_shown(draft, "engine") and not fixed:
         engines = ((each, each) for each in ENGINES)
         hint = "How requests are issued. sync and psync have one in flight, whatever the depth."
         yield field("engine", "engine", hint, choices_of(("", f"{work.engine}, as usual"), *engines))
@@ -162,7 +169,7 @@ def _details(draft: BenchDraft, field: _Maker, work: Workload | None) -> Iterato
     if _is_shown(draft, "places") and work.rw.startswith("rand"):
         hint = "Which blocks are accessed more often: zipf:1.2, pareto:0.9 or normal:20."
         yield field("places", "distribution", hint, usual=work.distribution or "uniform")
-    if _is_shown(draft, "cache"):
+    if _is_shown(draft, "cache") and not fixed:
         picks = choices_of((NO, "bypassed"), (YES, "used: memory is measured as well"))
         yield field("cache", "page cache", "Some file systems do not support direct I/O and need it.", picks)
 

@@ -273,7 +273,7 @@ def meaning(draft: BenchDraft, field: FormField, known: HostChoices) -> tuple[st
 def _about_presets(texts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     lines = [*texts["presets"], ""]
     for preset in PRESETS:
-        more = ", and larger blocks" if len(preset.blocks) > 1 else ""
+        more = f", {preset.more}" if preset.more else ""
         lines += [f"{preset.name}: {preset.words}. {preset.work.words}{more}. From {preset.origin}.", ""]
     return tuple(lines[:-1])
 

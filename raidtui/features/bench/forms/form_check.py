@@ -62,10 +62,12 @@ def _refuse_pick(draft: BenchDraft, field: FormField, text: str) -> Refusal | No
     if pick.refusal:
         return refuse(pick.refusal, "choose no, or another device")
     if field.name == "write" and pick.key == NO:
-        work = draft.work
-        if work is not None and work.writes and draft.where == DEVICE:
+        work, preset = draft.work, draft.chosen_preset
+        writes = preset.writes if preset is not None else work is not None and work.writes
+        if work is not None and writes and draft.where == DEVICE:
+            what = preset.name if preset is not None and preset.loads else KINDS_OF_IO.get(work.rw, work.rw)
             return refuse(
-                f"{KINDS_OF_IO.get(work.rw, work.rw)} overwrites what is on the device",
+                f"{what} overwrites what is on the device",
                 "choose yes, or a workload that reads",
                 code=RefusalCode.NEEDS_CONFIRMATION,
             )

@@ -62,8 +62,8 @@ def _latency(name: str, field: str) -> Metric:
     )
 
 
-HITS = "hits"
-"""The measure that only runs over a cache have."""
+HITS, FLUSH = "hits", "flush"
+"""The measures that only runs over a cache have, and only those that flush."""
 
 
 def _hit_ratio(record: RunRecord) -> float | None:
@@ -90,6 +90,13 @@ METRICS = {
         _latency("p50", "p50_ns"),
         _latency("p99", "p99_ns"),
         _latency("p99.9", "p999_ns"),
+        Metric(
+            name=FLUSH,
+            more="slower",
+            less="faster",
+            value=lambda record: record.flush.p99_ns,
+            words=lambda ns: f"{milliseconds(ns)} ms",
+        ),
         Metric(
             name=HITS,
             more="higher in hit ratio",
@@ -368,7 +375,7 @@ def measures_of(series: Sequence[Series]) -> tuple[str, ...]:
     return tuple(
         name
         for name, measure in METRICS.items()
-        if name != HITS or any(each.values(measure) for each in series)
+        if name not in {HITS, FLUSH} or any(each.values(measure) for each in series)
     )
 
 

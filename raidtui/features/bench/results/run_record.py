@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from raidtui.features.bench.caches import CacheReading, CacheRun, hits_of
 from raidtui.features.bench.environment import Environment
-from raidtui.features.bench.schedule import Run, point_words
+from raidtui.features.bench.schedule import Conditions, Run, point_words
 from raidtui.features.bench.telemetry import NOTHING_SEEN, TelemetryRange
 from raidtui.features.bench.workload import Workload
 from raidtui.view.units import three_digits
@@ -97,6 +97,8 @@ class RunRecord(Run, frozen=True, kw_only=True, omit_defaults=True):
         work: the workload; None for a job file, whose text is ``job_file``.
         seconds: how long it was measured.
         read, write: the figures.
+        flush: of the fdatasync calls after writes, where there were any.
+        conditions: what was done before and between the runs; None of runs that were kept before it was.
         cpu_s: CPU time of fio, user and system; None where it was not measured.
         written: bytes that the kernel wrote to each member meanwhile.
         environment: the environment at its start.
@@ -121,6 +123,8 @@ class RunRecord(Run, frozen=True, kw_only=True, omit_defaults=True):
     seconds: float = 0.0
     read: Figures = Figures()
     write: Figures = Figures()
+    flush: Figures = Figures()
+    conditions: Conditions | None = None
     cpu_s: float | None = None
     written: dict[str, int] = msgspec.field(default_factory=dict)
     environment: Environment = Environment()
@@ -183,7 +187,9 @@ class RunRecord(Run, frozen=True, kw_only=True, omit_defaults=True):
         """The figures in words; "" without figures."""
         if not self.iops:
             return ""
-        return figure_words(self.iops, self.bytes_s, self.main)
+        p99_ns = self.flush.p99_ns
+        flush = f"  fdatasync p99 {milliseconds(p99_ns)} ms" if p99_ns is not None else ""
+        return f"{figure_words(self.iops, self.bytes_s, self.main)}{flush}"
 
 
 def figure_words(iops: float, bytes_s: float, main: Flow) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -38,6 +38,18 @@ class BenchHistory(Struct, frozen=True, kw_only=True):
 
     records: tuple[RunRecord, ...] = ()
     trouble: str = ""
+
+
+class RunFiles(Struct, frozen=True, kw_only=True):
+    """What is kept beside the records, by the runs' numbers.
+
+    Args:
+        samples: the intervals of each run.
+        raws: fio's own JSON.
+    """
+
+    samples: Mapping[int, Sequence[RunSample]] = {}
+    raws: Mapping[int, bytes] = {}
 
 
 def results_path() -> Path:
@@ -102,11 +114,14 @@ class Results(Database):
         """Return the runs that match all words, oldest first; without words, all.
 
         A word is a run's number, a benchmark's id or the end or beginning of one, or a part of what is shown
-        of a run: its title, place, preset, note, point, state, array or disk model.
+        of a run: its title, place, preset, note, point, state, array or disk model. "last" is the newest
+        benchmark.
         """
         with self.reading() as file:
             rows = file.execute("SELECT id, note, record FROM run ORDER BY at_s, id").fetchall()
-        return tuple(record for record in _records(rows) if all(fits(record, word) for word in words))
+        records = tuple(_records(rows))
+        meant = [records[-1].job if word == "last" and records else word for word in words]
+        return tuple(record for record in records if all(fits(record, word) for word in meant))
 
     def of_job(self, job: str) -> tuple[RunRecord, ...]:
         """Return the runs of a benchmark, in its order."""
@@ -134,6 +149,16 @@ class Results(Database):
             ResultsError: it is damaged.
         """
         return self._packed("raw", run)
+
+    def files(self, runs: Sequence[int]) -> RunFiles:
+        """Return what is kept beside the records of runs.
+
+        Raises:
+            ResultsError: it is damaged.
+        """
+        return RunFiles(
+            samples={run: self.samples(run) for run in runs}, raws={run: self.raw(run) for run in runs}
+        )
 
     def _packed(self, column: str, run: int) -> bytes:
         with self.reading() as file:

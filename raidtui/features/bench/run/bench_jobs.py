@@ -9,8 +9,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from raidtui.features.bench.estimate import expected_runs
-from raidtui.features.bench.results.run_record import NOT_STEADY, RunSample
-from raidtui.features.bench.results.run_store import BenchHistory, Results, ResultsError, results_path
+from raidtui.features.bench.results.run_record import NOT_STEADY
+from raidtui.features.bench.results.run_store import (
+    BenchHistory,
+    Results,
+    ResultsError,
+    RunFiles,
+    results_path,
+)
 from raidtui.features.bench.run.bench_progress import BenchProgress, News, read_live, with_news
 from raidtui.features.bench.run.bench_worker import BenchWorker, schedule_of
 from raidtui.features.bench.run.changes import Restored, last_reason, left_behind, title_of
@@ -286,14 +292,14 @@ class LiveBench:
         except ResultsError as error:
             return BenchHistory(trouble=str(error))
 
-    def samples(self, runs: Sequence[int]) -> Mapping[int, Sequence[RunSample]]:
-        """Return the samples of runs, by their numbers.
+    def files(self, runs: Sequence[int]) -> RunFiles:
+        """Return what is kept beside the records of runs.
 
         Raises:
             ResultsError: the history cannot be read.
         """
         with Results() as results:
-            return {run: results.samples(run) for run in runs}
+            return results.files(runs)
 
     def begin(self, schedule: Schedule) -> str:
         """Start a benchmark; return why it could not be started, or ""."""

@@ -29,6 +29,7 @@ class Latency(Struct, frozen=True, kw_only=True):
     """Latencies of one kind. ``bins`` are the histogram of ``json+``: nanoseconds -> how many took that."""
 
     mean: Rate = 0.0
+    count: Count = field(name="N", default=0)
     bins: dict[Count, Count] = {}
 
 
@@ -57,14 +58,31 @@ class Side(Struct, frozen=True, kw_only=True):
         return self.lat_ns if self.lat_ns.bins and not self.clat_ns.bins else self.clat_ns
 
 
+class Flushes(Struct, frozen=True, kw_only=True):
+    """The fsync or fdatasync calls of a job; fio counts those of fdatasync in the latency alone."""
+
+    lat_ns: Latency = Latency()
+
+
 class JobPart(Struct, frozen=True, kw_only=True):
-    """One job, or one group of jobs under ``group_reporting``. ``error`` is an errno."""
+    """One job, or one group of jobs under ``group_reporting``. ``error`` is an errno.
+
+    Args:
+        usr_cpu, sys_cpu: percent of ``job_runtime`` that the job's threads used a processor.
+        ctx: context switches.
+        job_runtime: milliseconds, of all threads added up.
+    """
 
     jobname: str = ""
     groupid: int = 0
     error: int = 0
+    usr_cpu: Rate = 0.0
+    sys_cpu: Rate = 0.0
+    ctx: Count = 0
+    job_runtime: Count = 0
     read: Side = Side()
     write: Side = Side()
+    sync: Flushes = Flushes()
 
 
 class Dump(Struct, frozen=True, kw_only=True):
@@ -236,14 +254,41 @@ def figures(dump: Dump) -> tuple[Figures, Figures]:
     return read, write
 
 
+def flush_figures(dump: Dump) -> Figures:
+    """Return the latency of the flushes of a whole run, and how many there were."""
+    parts = [job.sync.lat_ns for job in dump.jobs]
+    count = sum(part.count for part in parts)
+    if not count:
+        return Figures()
+    p50, p99, p999 = percentiles(flush_bins(dump), (500, 990, 999))
+    mean_ns = sum(part.count * part.mean for part in parts) / count
+    return Figures(ios=count, mean_ns=mean_ns, p50_ns=p50, p99_ns=p99, p999_ns=p999)
+
+
+def flush_bins(dump: Dump) -> Counter[int]:
+    """Return the histogram of the flushes of a whole run, ns -> how many."""
+    return _added(job.sync.lat_ns for job in dump.jobs)
+
+
+def latency_bins(dump: Dump) -> tuple[Counter[int], Counter[int]]:
+    """Return the latency histograms of a whole run, ns -> how many: (reads, writes)."""
+    reads = [job.read.latency for job in dump.jobs]
+    return _added(reads), _added([job.write.latency for job in dump.jobs])
+
+
+def _added(parts: Iterable[Latency]) -> Counter[int]:
+    bins: Counter[int] = Counter()
+    for part in parts:
+        bins.update(part.bins)
+    return bins
+
+
 def _figures(sides: list[tuple[int, Side]]) -> Figures:
     ios = sum(side.total_ios for _, side in sides)
     size = sum(side.io_bytes for _, side in sides)
     if not ios:
         return Figures()
-    bins: Counter[int] = Counter()
-    for _, side in sides:
-        bins.update(side.latency.bins)
+    bins = _added(side.latency for _, side in sides)
     p50, p99, p999 = percentiles(bins, (500, 990, 999))
     iops, bytes_s = _rates(sides)
     timed = [(side.total_ios, side.latency.mean) for _, side in sides if side.latency.mean]

@@ -30,7 +30,7 @@ from raidtui.features.bench.results.run_record import (
 )
 from raidtui.features.bench.run.bench_progress import Line
 from raidtui.features.bench.run.fio_process import FioEnd, fio_argv, fio_trouble, run_fio
-from raidtui.features.bench.run.fio_stream import figures
+from raidtui.features.bench.run.fio_stream import figures, flush_figures
 from raidtui.features.bench.schedule import Run, Schedule
 from raidtui.features.bench.telemetry import Telemetry, TelemetryReader, array_changes, span_of
 from raidtui.features.bench.workload import workload_options
@@ -64,6 +64,7 @@ def begun_record(
         place=place.words,
         work=work,
         job_file=schedule.job_file.text if schedule.job_file is not None else "",
+        conditions=schedule.conditions,
         unsteady=schedule.conditions.steady,  # until five rounds are steady
         environment=read_environment(reader, place, fio),
         caches=watch.begin(work.total_bytes if work is not None else 0) if watch is not None else (),
@@ -234,6 +235,7 @@ def _finished(
         seconds=max((side.runtime for part in parts for side in (part.read, part.write)), default=0) / 1000,
         read=read,
         write=write,
+        flush=flush_figures(end.dump) if end.dump is not None else record.flush,
         cpu_s=end.cpu_s,
         written=written,
         remarks=(*record.remarks, *_remarks(end)),

@@ -285,28 +285,28 @@ class BenchFlow:
         from raidtui.features.bench.screen.compare_page import Comparison  # noqa: PLC0415
 
         try:
-            read = self._session.samples(_needed(records))
-            samples = await awaited(self._shell, "Compare", "reading the samples …", read)
+            read = self._session.files(_needed(records))
+            files = await awaited(self._shell, "Compare", "reading the samples …", read)
         except ResultsError as error:
             self._shell.say(str(error), "bad")
             return
-        if samples is None:
+        if files is None:
             return
-        await self._shell.ask(Comparison(records, samples, title, start="heat" if heat else "table"))
+        await self._shell.ask(Comparison(records, files, title, start="heat" if heat else "table"))
 
     async def export(self, records: tuple[RunRecord, ...]) -> None:
         """Write runs to a file."""
         from raidtui.features.bench.screen.compare_page import Export  # noqa: PLC0415
 
         try:
-            read = self._session.samples([record.id for record in records])
-            samples = await awaited(self._shell, "Export", "reading the samples …", read)
+            read = self._session.files([record.id for record in records])
+            files = await awaited(self._shell, "Export", "reading the samples …", read)
         except ResultsError as error:
             self._shell.say(str(error), "bad")
             return
-        if samples is None:
+        if files is None:
             return
-        path = await self._shell.ask(Export(records, samples))
+        path = await self._shell.ask(Export(records, files))
         if path is None:
             self._shell.say("nothing was written", "plain")
         else:

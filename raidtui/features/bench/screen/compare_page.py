@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -13,7 +13,8 @@ from textual.binding import Binding, BindingType
 from raidtui.features.bench.export import write_export
 from raidtui.features.bench.results.compare import HITS, METRICS, measures_of, series_of, table
 from raidtui.features.bench.results.published import cache_remarks, heat_maps
-from raidtui.features.bench.results.run_record import RunRecord, RunSample
+from raidtui.features.bench.results.run_record import RunRecord
+from raidtui.features.bench.results.run_store import RunFiles
 from raidtui.features.bench.screen.curves import MOST, curve_lines, drawn_of, two_charts
 from raidtui.features.bench.screen.heat_map import (
     NO_MAP,
@@ -41,7 +42,7 @@ class Comparison(PageScreen[None]):
 
     Args:
         records: the runs.
-        samples: by the runs' numbers; missing ones are reported.
+        files: their samples, of which missing ones are reported, and fio's own JSON.
         title: the title of the comparison.
         start: the view that comes first: table, time or heat.
         by: the measure that comes first, one of ``METRICS``.
@@ -64,7 +65,7 @@ class Comparison(PageScreen[None]):
     def __init__(
         self,
         records: tuple[RunRecord, ...],
-        samples: Mapping[int, Sequence[RunSample]],
+        files: RunFiles,
         title: str,
         *,
         start: str = "table",
@@ -72,7 +73,7 @@ class Comparison(PageScreen[None]):
     ) -> None:
         super().__init__(visible(title))
         self._records = records
-        self._samples = samples
+        self._files = files
         self.view = start
         self.measure = by
         self._layer = Layer.BOTH
@@ -126,7 +127,7 @@ class Comparison(PageScreen[None]):
         count = len(self._series)
         self._first = max(0, min(self._first, count - MOST))
         series = self._series[self._first : self._first + MOST]
-        shown = drawn_of(series, self._samples, self.measure, before=self._first)
+        shown = drawn_of(series, self._files.samples, self.measure, before=self._first)
         width, height = self.inner_width - 1, self.inner_height
         lines: list[Line] = []
         if count > MOST:
@@ -134,7 +135,7 @@ class Comparison(PageScreen[None]):
             lines = paragraph(words, width, "accent")
         braille = os.environ.get("TERM", "") not in _NO_BRAILLE
         if self.measure == "iops":
-            hits = drawn_of(series, self._samples, HITS, before=self._first)
+            hits = drawn_of(series, self._files.samples, HITS, before=self._first)
             return lines + two_charts(shown, hits, width, height - len(lines), braille=braille)
         return lines + curve_lines(shown, self.measure, width, height - len(lines), braille=braille)
 
@@ -205,7 +206,7 @@ class Comparison(PageScreen[None]):
 
     def action_export(self) -> None:
         """Write these runs to a file."""
-        later(self, partial(self._export, Export(self._records, self._samples, by=self.measure)))
+        later(self, partial(self._export, Export(self._records, self._files, by=self.measure)))
 
     async def _export(self, dialog: Export) -> None:
         path = await self.app.push_screen_wait(dialog)
@@ -220,6 +221,7 @@ class Comparison(PageScreen[None]):
 STEM = "raidtui-bench"
 _WORDS = {
     "html": "tables, pictures and what explains them, in one page",
+    "md": "the same without pictures, for an issue or a mail",
     "csv": "a line a run, for a spreadsheet",
     "json": "everything, the samples too, for programs",
 }
@@ -230,20 +232,20 @@ class Export(ExportForm):
 
     Args:
         records: the runs.
-        samples: by the runs' numbers.
+        files: what is kept beside them.
         by: the figure that the report compares by.
     """
 
     def __init__(
         self,
         records: Sequence[RunRecord],
-        samples: Mapping[int, Sequence[RunSample]],
+        files: RunFiles,
         *,
         by: str = "iops",
     ) -> None:
         runs = tuple(records)
 
         def write(path: Path, kind: str) -> Path:
-            return write_export(path, kind, runs, samples, by)
+            return write_export(path, kind, runs, files, by)
 
         super().__init__(f"Export {counted(len(runs), 'run')}", STEM, _WORDS, write)

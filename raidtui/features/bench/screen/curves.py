@@ -90,7 +90,9 @@ def drawn_of(
 
 
 def _points(samples: Sequence[RunSample], measure: str) -> tuple[tuple[float, float], ...]:
-    value_of = _VALUES[measure]
+    value_of = _VALUES.get(measure)
+    if value_of is None:
+        return ()  # fio gives no latencies of flushes for an interval
     points = ((sample.t_s, value_of(sample)) for sample in samples)
     return tuple((t_s, value) for t_s, value in points if value is not None)
 

@@ -192,6 +192,9 @@ def _work(schedule: Schedule) -> str:
         return ""
     name = f"{schedule.preset}: " if schedule.preset else ""
     each = "each job's file" if schedule.place.directory else "the part that is used"
+    if schedule.loads:
+        names = ", ".join(schedule.loads)
+        return f"{name}{names}; {binary_size(schedule.most_bytes)} ({each}), {work.runtime_s} s each."
     end = f"{work.runtime_s} s" if work.runtime_s else "until the size is done"
     return f"{name}{work.words}, {binary_size(work.size_bytes)} ({each}), {end}, {work.engine}."
 

@@ -355,7 +355,7 @@ def test_a_form_asks_as_the_command_line_does(data: Any) -> None:
     draw = data.draw
     kind = draw(st.sampled_from(FormKind))
     words = {
-        "preset": draw(st.sampled_from([preset.name for preset in PRESETS])),
+        "preset": draw(st.sampled_from([preset.name for preset in PRESETS if not preset.loads])),
         "block": draw(st.sampled_from(["", "4k", "4k,64k"])),
         "size": draw(st.sampled_from(["64m", "1g"])),
         "depth": draw(st.sampled_from(["", "1", "8"])),

@@ -158,6 +158,9 @@ def test_in_a_folder(
     asked = BenchDraft(preset=preset.name)
     for draft in (asked, replace(asked, folder=OTHER, path=str(tmp_path))):
         offer = offer_of(other, draft, kind, known)
+        if preset.loads and free < MIB:  # one of them has requests of 1 MiB
+            assert isinstance(offer, Refusal)
+            continue
         assert isinstance(offer, Offer), offer
         work = offer.schedule.work
         assert work is not None
@@ -175,7 +178,7 @@ def test_on_a_device(other: Host, case: tuple[FormKind, Preset], size: int) -> N
     kind, preset = case
     put_free_disks(other, "sde", size_bytes=size)
     known = read_choices(other, Sampler(other).sample())
-    yes = "yes" if preset.work.writes else "no"
+    yes = "yes" if preset.writes else "no"
     draft = BenchDraft(preset=preset.name, where="device", device="sde", write=yes)
     offer = offer_of(other, draft, kind, known)
     assert isinstance(offer, Offer), offer

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import gzip
+import hashlib
 import io
 import json
 import re
 import resource
+from collections.abc import Mapping, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -16,14 +20,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from raidtui.features.bench.export import COLUMNS, csv_text, json_bytes, write_export
-from raidtui.features.bench.html_report import bars_svg, curves_svg, heat_svg, html_report
+from raidtui.features.bench.export import COLUMNS, csv_text, export_bytes, write_export
+from raidtui.features.bench.report.document import data_bytes
+from raidtui.features.bench.report.facts import latency_rows
+from raidtui.features.bench.report.svg import AxisScale, ChartAxis, bars_svg, curves_svg, heat_svg
 from raidtui.features.bench.results.compare import METRICS, curves, series_of, table
 from raidtui.features.bench.results.published import heat_maps
+from raidtui.features.bench.results.run_record import RunRecord, RunSample, milliseconds
+from raidtui.features.bench.results.run_store import RunFiles
+from raidtui.features.bench.run.fio_stream import StreamParser, figures
+from raidtui.features.bench.schedule import Conditions
 from raidtui.features.bench.telemetry import TelemetryRange
 from raidtui.jobs.new_files import ExportError, new_path, typed_path
 from raidtui.view.text import cell_width
-from raidtui.view.units import short_number
+from raidtui.view.units import short_number, three_digits
 from tests.features.bench.records import EPOCH_S, READ, record, samples
 
 RUNS = [
@@ -41,6 +51,10 @@ RUNS = [
     )
 ]
 SAMPLES = {number: samples(100.0, 200.0, 150.0) for number in range(1, 5)}
+
+
+def html_report(records: Sequence[RunRecord], shown: Mapping[int, Sequence[RunSample]]) -> str:
+    return export_bytes("html", records, RunFiles(samples=shown)).decode()
 
 
 class Tags(HTMLParser):
@@ -68,9 +82,12 @@ class Tags(HTMLParser):
 def test_all_of_it_in_one_file() -> None:
     page = html_report(RUNS, SAMPLES)
     found = Tags(page)
-    assert found.tags.count("svg") == 3
+    assert found.tags.count("svg") == 7
     assert not {"script", "link", "img", "iframe", "object"} & set(found.tags)
-    assert found.references == []
+    (attached,) = found.references
+    data = gzip.decompress(base64.b64decode(attached.removeprefix("data:application/gzip;base64,")))
+    assert data == data_bytes(RUNS, RunFiles(samples=SAMPLES))
+    assert hashlib.sha256(data).hexdigest() in found.text
     assert "url(" not in page
     assert "@import" not in page
     for words in (
@@ -104,11 +121,11 @@ def test_what_was_not_steady_has_no_figure() -> None:
     assert f"NOT STEADY: #1 random-read has no figure after 25 rounds: {why}" in text
     assert "#1 random-read: NOT STEADY, run #23, the median of 5 by IOPS" in text
     assert page.count(f"<td>whole; NOT STEADY; short: 1 s; {why}</td>") == 25
-    (bars, _) = re.findall("<svg.*?</svg>", page, re.DOTALL)
+    (bars, *_) = re.findall("<svg.*?</svg>", page, re.DOTALL)
     assert ("NOT STEADY" in bars, "<rect" in bars) == (True, False)
     exported = list(csv.DictReader(io.StringIO(csv_text([*rounds, RUNS[0]]))))
     assert [row["steady"] for row in exported] == ["NOT STEADY"] * 25 + [""]
-    assert all(run["unsteady"] for run in json.loads(json_bytes(rounds))["runs"])
+    assert all(run["unsteady"] for run in json.loads(data_bytes(rounds))["runs"])
 
 
 def test_no_label_is_clipped() -> None:
@@ -141,7 +158,7 @@ def test_texts_are_harmless(text: str) -> None:
     ]
     found = Tags(html_report(spoiled, SAMPLES))
     assert "script" not in found.tags
-    assert found.tags.count("svg") == 3
+    assert found.tags.count("svg") == 7
     assert not re.search(r"[\x00-\x08\x0b\x0e-\x1f\x7f]", found.text)
 
 
@@ -171,6 +188,17 @@ def test_pictures_are_well_formed() -> None:
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
     (first, *_) = ET.fromstring(curves_svg(lines)).iter("{http://www.w3.org/2000/svg}polyline")  # noqa: S314
     assert first.get("points") == "285.3,129.0 490.7,30.0 696.0,79.5"
+
+
+def test_axes() -> None:
+    """Powers of ten have equal steps, and so have nines."""
+    log = ChartAxis(what="latency", low=1e3, high=1e6, words=str, scale=AxisScale.LOG)
+    assert [log.place(each) for each in (1e3, 1e4, 1e5, 1e6)] == pytest.approx([0, 1 / 3, 2 / 3, 1])
+    assert log.ticks == [1e3, 1e4, 1e5, 1e6]
+    nines = ChartAxis(what="share", low=0.0, high=0.999, words=str, scale=AxisScale.NINES)
+    assert [nines.place(each) for each in (0.0, 0.9, 0.99, 0.999)] == pytest.approx([0, 1 / 3, 2 / 3, 1])
+    assert nines.ticks == [0.0, 0.5, 0.9, 0.99, 0.999]
+    assert replace(log, high=5e3).ticks == [1e3, 5e3]  # within one power, its ends
 
 
 def test_numbers() -> None:
@@ -206,18 +234,18 @@ def test_csv() -> None:
 
 
 def test_json() -> None:
-    data = json.loads(json_bytes(RUNS, SAMPLES))
+    data = json.loads(data_bytes(RUNS, RunFiles(samples=SAMPLES)))
     assert (data["raidtui_bench"], len(data["runs"])) == (1, 4)
     assert data["runs"][0]["read"]["iops"] == 8000
     assert data["samples"]["1"][0] == {
         "t_s": 0.25,
         "read": {"iops": 100.0, "bytes_s": 819200.0, "p99_ns": 740000},
     }
-    assert "samples" not in json.loads(json_bytes(RUNS))
+    assert "samples" not in json.loads(data_bytes(RUNS))
 
 
 TWO = [record(0, id=1), record(1, id=2)]
-OF_ONE = {1: samples(100.0, 200.0)}
+OF_ONE = RunFiles(samples={1: samples(100.0, 200.0)})
 
 
 def test_a_new_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,3 +308,62 @@ def test_a_typed_path(monkeypatch: pytest.MonkeyPatch) -> None:
     assert typed_path("~nobody-at-all/x") == Path("~nobody-at-all/x")
     with pytest.raises(ExportError, match=r"^type a file name$"):
         typed_path("  ")
+
+
+STREAM = (Path(__file__).parent.parent / "streams" / "two-jobs.json").read_bytes()
+
+
+def kept() -> tuple[RunRecord, RunFiles]:
+    """A run with fio's own JSON, as it was recorded."""
+    parser = StreamParser()
+    dumps = parser.feed(STREAM) + parser.close()
+    read, write = figures(dumps[-1])
+    work = replace(READ, depth=4, jobs=2, engine="libaio", flushes=True, direct=False)
+    conditions = Conditions(trim=True, cool_s=5, precondition=2)
+    run = record(id=7, work=work, read=read, write=write, conditions=conditions)
+    return run, RunFiles(samples={7: SAMPLES[1]}, raws={7: parser.last})
+
+
+def test_what_was_asked_and_how_it_was_measured() -> None:
+    run, files = kept()
+    page = export_bytes("md", [run], files).decode()
+    for words in (
+        "# random-read\n",
+        "--rw=randread --bs=8192 --size=8388608 --iodepth=4 --numjobs=2 --ioengine=libaio --direct=0",
+        "| order | not drawn: one after the other |",
+        "| before all runs | the size was written 2 times |",
+        "| before each run | free blocks were discarded, a pause of 5 s, no ramp |",
+        "| length | until the size is done |",
+    ):
+        assert words in page, words
+    assert "svg" not in page
+    old = export_bytes("md", [replace(run, conditions=None)], files).decode()
+    assert "| before all runs | not known |" in old  # of a run that was kept before it was noted
+
+
+def test_latencies_and_cost_are_fios_own() -> None:
+    """Against fio's own percentiles and processor time, which raidtui does not read."""
+    run, files = kept()
+    jobs = json.loads(files.raws[7])["jobs"]
+    rows = latency_rows(series_of([run]), files.raws)
+    assert [row[0] for row in rows] == ["#7 random-read, reads", "#7 random-read, writes"]
+    ios = sum(job[side]["total_ios"] for job in jobs for side in ("read", "write"))
+    for row, job, side in zip(rows, jobs, ("read", "write"), strict=True):
+        _name, requests, _mean, p50, _p90, p99, p999, _most, user, system, switches = row
+        assert requests == f"{job[side]['total_ios']:,}"
+        told = job[side]["clat_ns"]["percentile"]
+        assert [p50, p99, p999] == [milliseconds(told[f"{part:f}"]) for part in (50, 99, 99.9)]
+        for cell, name in ((user, "usr_cpu"), (system, "sys_cpu")):
+            assert cell == three_digits(sum(one[name] * one["job_runtime"] * 10 for one in jobs) / ios)
+        assert switches == three_digits(sum(one["ctx"] for one in jobs) / ios)
+    assert "distribution of latencies" in export_bytes("html", [run], files).decode()
+    assert latency_rows(series_of([run]), {7: b"{"}) == []  # damaged
+
+
+@given(st.text(max_size=30))
+def test_markdown_is_harmless(text: str) -> None:
+    spoiled = [replace(run, note=f"<script>|{text}", title=f"# {text}", reason=text) for run in RUNS]
+    page = export_bytes("md", spoiled, RunFiles()).decode()
+    assert "<script>" not in page
+    rows = [line for line in page.splitlines() if line.startswith("| \\#")]
+    assert [len(re.findall(r"(?<!\\)\|", row)) for row in rows] == [6] * len(RUNS)

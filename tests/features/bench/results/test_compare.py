@@ -7,8 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from raidtui.features.bench.environment import Environment
-from raidtui.features.bench.export import csv_text
-from raidtui.features.bench.html_report import html_report
+from raidtui.features.bench.export import csv_text, export_bytes
 from raidtui.features.bench.results.compare import (
     METRICS,
     Curve,
@@ -29,6 +28,7 @@ from raidtui.features.bench.results.published import (
     published_mb_s,
 )
 from raidtui.features.bench.results.run_record import FAILED, PARTIAL, RunRecord
+from raidtui.features.bench.results.run_store import RunFiles
 from raidtui.plans.wizard.evidence import SOURCE, TABLE
 from tests.features.bench.records import (
     HOT_SPOTS,
@@ -400,7 +400,7 @@ def test_reports() -> None:
     first, second = curves(series_of([COLD, FILLED]), samples)
     assert (len(first.hits), len(second.hits)) == (59, 59)
     assert (first.hits[0][1] < 0.1, first.hits[-1][1] > 0.75) == (True, True)
-    page = html_report([COLD, FILLED], samples)
+    page = export_bytes("html", [COLD, FILLED], RunFiles(samples=samples)).decode()
     assert "<h2>Hit ratio of the cache over time</h2>" in page
     assert "hits, % over time" in page
     assert "vc/slow: lvm-cache, writeback, used 0.0 → 75.0 % of 4 GiB" in page

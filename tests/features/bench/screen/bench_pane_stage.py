@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -10,7 +10,7 @@ from raidtui.features.bench.forms.known import HostChoices
 from raidtui.features.bench.offer import Offer
 from raidtui.features.bench.request import Request
 from raidtui.features.bench.results.run_record import Flow, RunRecord, RunSample
-from raidtui.features.bench.results.run_store import BenchHistory
+from raidtui.features.bench.results.run_store import BenchHistory, RunFiles
 from raidtui.features.bench.run.bench_progress import BenchProgress
 from raidtui.features.bench.run.changes import Restored
 from raidtui.features.bench.screen.bench_pane import BenchPane
@@ -84,8 +84,8 @@ class StagedBench(BenchSession):
     async def history(self) -> BenchHistory:
         return BenchHistory(records=tuple(self.records), trouble=self.trouble_of_history)
 
-    async def samples(self, runs: Sequence[int]) -> Mapping[int, Sequence[RunSample]]:
-        return dict.fromkeys(runs, ())
+    async def files(self, runs: Sequence[int]) -> RunFiles:
+        return RunFiles(samples=dict.fromkeys(runs, ()))
 
     async def known(self, snapshot: Snapshot) -> HostChoices:
         del snapshot

@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.features.bench.results.run_record import FAILED, PARTIAL, RunRecord
+from raidtui.features.bench.results.run_store import RunFiles
 from raidtui.features.bench.screen.compare_page import Comparison, Export
 from raidtui.features.bench.screen.history_lines import details_lines, entries_of, history_head, history_line
 from raidtui.frame.pages import PageScreen, rule
@@ -37,7 +38,8 @@ HEAT = tuple(chunk_sweep())
 
 def comparison(records: tuple[RunRecord, ...] = SCHEDULED, **more: Any) -> Comparison:
     """The runs side by side."""
-    return Comparison(records, curve_samples(records), records[0].title if records else "nothing", **more)
+    files = RunFiles(samples=curve_samples(records))
+    return Comparison(records, files, records[0].title if records else "nothing", **more)
 
 
 @SIZES
@@ -60,7 +62,7 @@ def over_caches(**more: Any) -> Comparison:
     """A run on a cold cache beside one on a filled one."""
     first, second = OVER_CACHE
     samples = {1: cache_samples(first, 0.05, 0.8), 2: cache_samples(second, 0.97, 0.97)}
-    return Comparison(OVER_CACHE, samples, "hot-spots", **more)
+    return Comparison(OVER_CACHE, RunFiles(samples=samples), "hot-spots", **more)
 
 
 @SIZES

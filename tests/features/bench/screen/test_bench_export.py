@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from textual import events
 
+from raidtui.features.bench.results.run_store import RunFiles
 from raidtui.features.bench.screen.compare_page import Export
 from tests.features.bench.records import SCHEDULERS, curve_samples, sweep
 from tests.frame.staging import Paces, running, screen_text, staged, until
@@ -39,7 +40,9 @@ class Opened:
         self.given: list[Path | None] = []
 
     async def open(self) -> Opened:
-        self.pilot.app.push_screen(Export(RUNS, curve_samples(RUNS, seconds=3)), self.given.append)
+        self.pilot.app.push_screen(
+            Export(RUNS, RunFiles(samples=curve_samples(RUNS, seconds=3))), self.given.append
+        )
         await self.pilot.pause()
         return self
 
@@ -64,7 +67,7 @@ def test_picture(shows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def prepare(pilot: Paces) -> None:
         dialog = await Opened(pilot).open()
-        await dialog.press("down", "ctrl+u")
+        await dialog.press("down", "down", "ctrl+u")
         await dialog.paste("/nosuch/folder/of a rather long name that takes more than one line/results.csv")
         await dialog.press("enter")
         await until(pilot, lambda: "No such file" in screen_text(pilot))
@@ -74,12 +77,13 @@ def test_picture(shows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_each_form(here: Path) -> None:
     async with running(Kernel(raid10())) as pilot:
-        for keys, name in (((), "html"), (("down",), "csv"), (("down", "down", "down"), "json")):
+        for down, name in enumerate(("html", "md", "csv", "json")):
             dialog = await Opened(pilot).open()
-            await dialog.press(*keys, "enter")
+            await dialog.press(*["down"] * down, "enter")
             await until(pilot, partial(len, dialog.given))
             assert dialog.given == [here / f"raidtui-bench-20261120-2125.{name}"]
-    assert (here / "raidtui-bench-20261120-2125.html").read_text().count("<svg") == 2
+    assert (here / "raidtui-bench-20261120-2125.html").read_text().count("<svg") > 2
+    assert (here / "raidtui-bench-20261120-2125.md").read_text().startswith("# ")
     with (here / "raidtui-bench-20261120-2125.csv").open() as file:
         assert [row["id"] for row in csv.DictReader(file)] == [str(run.id) for run in RUNS]
     data = json.loads((here / "raidtui-bench-20261120-2125.json").read_text())
@@ -109,7 +113,7 @@ async def test_a_name_that_was_typed_ends_as_the_form_does(here: Path) -> None:
         dialog = await Opened(pilot).open()
         await dialog.press("ctrl+u")
         await dialog.paste("a.html")
-        await dialog.press("down")
+        await dialog.press("down", "down")
         assert " to a.csv▏ " in dialog.text
         await dialog.press("down", "home", "b", "up")
         assert " to ba.csv▏ " in dialog.text

@@ -1,0 +1,1 @@
+"""The report of runs: one document, as HTML and as Markdown."""
