@@ -23,38 +23,28 @@ from msgspec import Struct
 
 from raidtui.built import Built, how_built
 from raidtui.jobs.state_files import write_synced
+from raidtui.model.alert import Message
 from raidtui.model.finding import Severity
 
 OFTEN = 5
 _SENDMAIL_S = 25.0
 _SENDMAILS = ("/usr/sbin/sendmail", "/usr/lib/sendmail")
 _NOT_INSTALLED = (
-    "Apprise is not installed: pip install 'raidtui[alerts]' into raidtui's Python; a channel by sendmail"
-    " needs none of it"
+    "Apprise is not installed: pip install 'raidtui[alerts]' into raidtui's Python; ntfy, webhooks, mail by"
+    " smtps and sendmail need none of it (docs/alerts.md)"
 )
 _NOT_INSIDE = (
-    "this raidtui brings its own Python, without Apprise: use a channel by sendmail,"
-    " or install raidtui by pipx with its extra alerts (docs/install.md)"
+    "this raidtui brings its own Python, without Apprise: use ntfy, a webhook, mail by smtps or by sendmail"
+    " (docs/alerts.md), or install raidtui by pipx with its extra alerts (docs/install.md)"
 )
 _REFUSED_URL = "Apprise does not know this kind of URL, or the URL is incomplete: see docs/alerts.md"
-
-
-class Message(Struct, frozen=True, kw_only=True):
-    """What is sent; ``tries`` counts how often it was tried on this channel before."""
-
-    id: str
-    at_s: float
-    host: str
-    severity: Severity
-    title: str
-    body: str
-    tries: int = 0
 
 
 class Task(Struct, frozen=True, kw_only=True):
     """A channel's address and its messages, the oldest first. See ``Channel`` for the fields."""
 
     url: str = ""
+    ca: str = ""
     mail_to: str = ""
     program: str = ""
     messages: tuple[Message, ...] = ()
@@ -77,16 +67,39 @@ def main() -> int:
     """Send; return 0."""
     task = msgspec.json.decode(sys.stdin.buffer.read(), type=Task)
     if task.check:
-        _say(Outcome(id="", why="" if task.mail_to else _why_no_service(task.url)))
+        _say(Outcome(id="", why=_why_unusable(task)))
     for message in task.messages:
         signal.alarm(task.limit_s)
-        why = _by_mail(task, message) if task.mail_to else _by_apprise(task.url, message)
+        why = _sent(task, message)
         if task.marks and not why:
             _mark(task.marks.format(id=message.id))
         _say(Outcome(id=message.id, why=why))
         if why and message.tries + 1 < OFTEN:
             break
     return 0
+
+
+def _why_unusable(task: Task) -> str:
+    from raidtui.jobs.alert_services import is_own, why_unusable_address  # noqa: PLC0415
+
+    if task.mail_to:
+        return ""
+    return why_unusable_address(task.url, task.ca) if is_own(task.url) else _why_no_service(task.url)
+
+
+def _sent(task: Task, message: Message) -> str:
+    """Send a message; return why it was not accepted, or ""."""
+    from raidtui.jobs.alert_services import is_own, send_message  # noqa: PLC0415
+
+    if task.mail_to:
+        return _by_mail(task, message)
+    if not is_own(task.url):
+        return _by_apprise(task.url, message)
+
+    def mail(sender: str, to: str) -> bytes:
+        return _mail(message, sender, to).as_bytes()
+
+    return send_message(task.url, message, f"{message.body}\n{_day(message.at_s)}", mail, task.ca)
 
 
 def _say(outcome: Outcome) -> None:
@@ -123,14 +136,7 @@ def _by_mail(task: Task, message: Message) -> str:
     program = task.program or next((each for each in _SENDMAILS if os.access(each, os.X_OK)), "")
     if not program or not os.access(program, os.X_OK):
         return f"there is no {program or 'sendmail'}: install a mail program, or use another channel"
-    mail = email.message.EmailMessage()
-    mail["From"] = "root"
-    mail["To"] = task.mail_to
-    mail["Subject"] = f"[{message.severity.word}] {message.title}"
-    mail["Date"] = email.utils.formatdate(message.at_s, localtime=True)
-    mail["Message-ID"] = f"<{message.id}.raidtui@{_domain(message.host)}>"  # the same at each try
-    mail["Auto-Submitted"] = "auto-generated"
-    mail.set_content(f"{message.body}\n\n{_day(message.at_s)}, raidtui on {message.host}\n")
+    mail = _mail(message, "root", task.mail_to)
     try:
         done = subprocess.run(
             (program, "-oi", "-t"),
@@ -148,6 +154,18 @@ def _by_mail(task: Task, message: Message) -> str:
     return (
         "" if done.returncode == 0 else f"{program} failed ({done.returncode}){f': {said}' if said else ''}"
     )
+
+
+def _mail(message: Message, sender: str, to: str) -> email.message.EmailMessage:
+    mail = email.message.EmailMessage()
+    mail["From"] = sender
+    mail["To"] = to
+    mail["Subject"] = f"[{message.severity.word}] {message.title}"
+    mail["Date"] = email.utils.formatdate(message.at_s, localtime=True)
+    mail["Message-ID"] = f"<{message.id}.raidtui@{_domain(message.host)}>"  # the same at each try
+    mail["Auto-Submitted"] = "auto-generated"
+    mail.set_content(f"{message.body}\n\n{_day(message.at_s)}, raidtui on {message.host}\n")
+    return mail
 
 
 def _domain(host: str) -> str:

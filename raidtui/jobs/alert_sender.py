@@ -17,8 +17,8 @@ import msgspec
 
 import raidtui
 from raidtui.host.tools import end
-from raidtui.jobs.alert_channel import Message, Outcome, Task
-from raidtui.model.alert import Alert, Channel
+from raidtui.jobs.alert_channel import Outcome, Task
+from raidtui.model.alert import Alert, Channel, Message
 from raidtui.model.finding import Severity
 
 MESSAGE_S = 30.0
@@ -47,6 +47,7 @@ def _task(
 ) -> Task:
     return Task(
         url=channel.url,
+        ca=channel.ca,
         mail_to=channel.mail_to,
         program=channel.program,
         messages=messages,

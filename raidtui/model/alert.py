@@ -80,13 +80,26 @@ class Alert(Struct, frozen=True, kw_only=True):
         return found is not None and found.done_s is not None
 
 
+class Message(Struct, frozen=True, kw_only=True):
+    """What is sent; ``tries`` counts how often it was tried on this channel before."""
+
+    id: str
+    at_s: float
+    host: str
+    severity: Severity
+    title: str
+    body: str
+    tries: int = 0
+
+
 class Channel(Struct, frozen=True, kw_only=True):
     """A way to people. The address of most is a secret: it is shown nowhere.
 
     Args:
         name: the user's name for it.
-        url: for Apprise; "" for sendmail.
-        mail_to: the address that the local sendmail sends to; "" for Apprise.
+        url: of a service; "" for sendmail.
+        ca: a file of certificates that are trusted there instead of the host's; "" for the host's.
+        mail_to: the address that the local sendmail sends to; "" for a service.
         program: the sendmail; "" for the system's.
         least: what is less severe is not sent.
         trouble: why it cannot be used; "" where it can.
@@ -94,6 +107,7 @@ class Channel(Struct, frozen=True, kw_only=True):
 
     name: str
     url: str = ""
+    ca: str = ""
     mail_to: str = ""
     program: str = ""
     least: Severity = Severity.INFO

@@ -17,7 +17,7 @@ HEAD = """\
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
 _MAIL = re.compile(r"[^\s,<>@-][^\s,<>]*")
-_KEYS = frozenset({"url", "sendmail", "program", "least"})
+_KEYS = frozenset({"url", "ca", "sendmail", "program", "least"})
 _LEAST = {each.word: each for each in Severity}
 _PART = re.compile(r"[^/:@?&=\s]+")
 _SHORT = 4
@@ -66,25 +66,29 @@ def _channel(name: str, values: object) -> Channel:
     program = values.get("program", "")
     if program and (url or not program.startswith("/")):
         return wrong("program is the absolute path of a sendmail, and goes with sendmail")
+    ca = values.get("ca", "")
+    if ca and (not url or not ca.startswith("/")):
+        return wrong("ca is the absolute path of a file of certificates, and goes with url")
     least = values.get("least", "info")
     if least not in _LEAST:
         return wrong(f"least must be one of {', '.join(_LEAST)}")
-    return Channel(name=name, url=url, mail_to=mail_to, program=program, least=_LEAST[least])
+    return Channel(name=name, url=url, ca=ca, mail_to=mail_to, program=program, least=_LEAST[least])
 
 
-def channel_of(name: str, address: str, least: str = "info") -> Channel:
+def channel_of(name: str, address: str, least: str = "info", ca: str = "") -> Channel:
     """Return a new channel.
 
     Args:
         name: the user's name for it.
         address: a URL; or a mail address, for the local sendmail.
         least: the least severity that is sent.
+        ca: the path of a file of certificates that are trusted there; "" for the host's.
 
     Raises:
         ChannelsError: it has no such form.
     """
     key = "url" if "://" in address else "sendmail"
-    found = _channel(name, {key: address, "least": least})
+    found = _channel(name, {key: address, "least": least, **({"ca": ca} if ca else {})})
     if found.trouble:
         raise ChannelsError(found.trouble)
     return found
@@ -94,7 +98,7 @@ def channels_text(channels: Sequence[Channel]) -> str:
     """Return alerts.toml with these channels."""
     lines = [HEAD]
     for each in channels:
-        values = {"url": each.url, "sendmail": each.mail_to, "program": each.program}
+        values = {"url": each.url, "ca": each.ca, "sendmail": each.mail_to, "program": each.program}
         lines.append(f"[channels.{each.name}]")
         lines += [f"{key} = {json.dumps(value)}" for key, value in values.items() if value]
         if each.least:

@@ -62,6 +62,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     what.add_argument("--remove", metavar="NAME", help="remove a channel")
     parser.add_argument("--least", choices=_LEAST, help="with --add: send nothing less severe there")
+    parser.add_argument(
+        "--ca", metavar="FILE", help="with --add: certificates that are trusted there, not the host's"
+    )
     parser.add_argument("--json", action="store_true", help="for programs, with --test and --list")
 
 
@@ -69,6 +72,8 @@ def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Do one of them; return the exit status (docs/alerts.md)."""
     if arguments.least is not None and arguments.add is None:
         return _refused("--least goes with --add")
+    if arguments.ca is not None and arguments.add is None:
+        return _refused("--ca goes with --add")
     if arguments.json and not (arguments.test or arguments.list):
         return _refused("--json goes with --test and --list")
     if not reader.live:
@@ -83,7 +88,11 @@ def run(reader: HostReader, arguments: argparse.Namespace) -> int:
             return _tested(reader, as_json=arguments.json)
         if arguments.list:
             return _listed(as_json=arguments.json)
-        return _removed(arguments.remove) if arguments.remove else _added(arguments.add, arguments.least)
+        return (
+            _removed(arguments.remove)
+            if arguments.remove
+            else _added(arguments.add, arguments.least, arguments.ca)
+        )
     except ChannelsError as error:
         return _refused(str(error))
     except OSError as error:
@@ -311,10 +320,9 @@ def _day(at_s: float) -> str:
 # -- channels
 
 
-def _added(name: str, least: str | None) -> int:
-
+def _added(name: str, least: str | None, ca: str | None) -> int:
     channels = read_channels()
-    channel = channel_of(name, _address(), least or "info")
+    channel = channel_of(name, _address(), least or "info", ca or "")
     if why := why_unusable(channel):
         return _refused(f"not added: {why}")
     others = [each for each in channels if each.name != name]
@@ -327,7 +335,9 @@ def _added(name: str, least: str | None) -> int:
 
 def _address() -> str:
     if sys.stdin.isatty():
-        return getpass.getpass("Address (a URL of Apprise, or a mail address for sendmail): ").strip()
+        return getpass.getpass(
+            "Address (a URL as in docs/alerts.md, or a mail address for sendmail): "
+        ).strip()
     return sys.stdin.readline(_LONGEST).strip()
 
 

@@ -13,11 +13,11 @@ from msgspec.structs import replace
 from raidtui.features.alerts.alert_words import alert_words, is_test
 from raidtui.features.alerts.channels import ChannelsError, channels_text, parse_channels, without_secrets
 from raidtui.host.readers.host_reader import HostReader
-from raidtui.jobs.alert_channel import OFTEN, Message, Outcome
+from raidtui.jobs.alert_channel import OFTEN, Outcome
 from raidtui.jobs.alert_channels_file import channels_path, keep_channels_text, read_channels_text
 from raidtui.jobs.alert_sender import due_s, log_alert, message_of, send
 from raidtui.jobs.alert_spool import AlertSpool, spool_folder
-from raidtui.model.alert import Alert, AlertWords, Channel, Delivery
+from raidtui.model.alert import Alert, AlertWords, Channel, Delivery, Message
 
 _JUDGED_S = 15.0
 _LOCK_S = 600.0

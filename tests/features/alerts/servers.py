@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import socketserver
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 SECRET = "s3cret-token"
 """A word in a channel's address, which nothing may show."""
+
+
+TLS = Path(__file__).parents[2] / "fixtures" / "tls"
+"""A certificate authority of its own; ``server`` is for the loopback, ``elsewhere`` for another name."""
+
+
+def _tls(certificate: str) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(TLS / f"{certificate}.pem", TLS / "server.key")
+    return context
 
 
 class Web:
@@ -19,11 +32,13 @@ class Web:
 
     Attributes:
         got: (path, body) of each request that was accepted, in order.
+        authorized: the header of each of them.
         status: what it answers; None: nothing, until ``go`` is set.
     """
 
     def __init__(self) -> None:
         self.got: list[tuple[str, str]] = []
+        self.authorized: list[str] = []
         self.status: int | None = 200
         self.asked = threading.Event()
         self.go = threading.Event()
@@ -35,8 +50,8 @@ class Web:
 
 
 @contextmanager
-def web_server(port: int = 0) -> Iterator[Web]:
-    """Give a web server."""
+def web_server(port: int = 0, *, certificate: str = "") -> Iterator[Web]:
+    """Give a web server; with TLS, where it has one of the certificates in tests/fixtures/tls."""
     web = Web()
 
     class Handler(BaseHTTPRequestHandler):
@@ -48,6 +63,7 @@ def web_server(port: int = 0) -> Iterator[Web]:
                 return
             if web.status == 200:
                 web.got.append((self.path, body))
+                web.authorized.append(self.headers.get("Authorization", ""))
             self.send_response(web.status)
             self.end_headers()
             self.wfile.write(
@@ -61,6 +77,8 @@ def web_server(port: int = 0) -> Iterator[Web]:
 
     with ThreadingHTTPServer(("127.0.0.1", port), Handler) as server:
         web.port = server.server_address[1]
+        if certificate:
+            server.socket = _tls(certificate).wrap_socket(server.socket, server_side=True)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
         try:
@@ -77,30 +95,62 @@ class Post:
     Attributes:
         got: (recipients, message) of each mail that was accepted, in order.
         refuses: whether it refuses all recipients.
+        secure: whether each mail came over TLS.
+        password: what a login needs; "" where it offers none.
     """
 
     def __init__(self) -> None:
         self.got: list[tuple[list[str], str]] = []
+        self.secure: list[bool] = []
         self.refuses = False
+        self.password = ""
         self.port = 0
 
 
 @contextmanager
-def mail_server() -> Iterator[Post]:
-    """Give a mail server."""
+def mail_server(*, certificate: str = "", from_start: bool = False) -> Iterator[Post]:
+    """Give a mail server.
+
+    Args:
+        certificate: one of those in tests/fixtures/tls: it offers STARTTLS.
+        from_start: whether it speaks TLS from the start instead.
+    """
     post = Post()
 
     class Handler(socketserver.StreamRequestHandler):
         def say(self, line: str) -> None:
             self.wfile.write(f"{line}\r\n".encode())
 
+        def secured(self) -> None:
+            self.connection = _tls(certificate).wrap_socket(self.connection, server_side=True)
+            self.rfile, self.wfile = self.connection.makefile("rb"), self.connection.makefile("wb", 0)
+
+        def finish(self) -> None:
+            super().finish()
+            self.connection.close()  # TLS has a socket of its own
+
         def handle(self) -> None:
             to: list[str] = []
+            secure = from_start
+            if from_start:
+                self.secured()
             self.say("220 lab")
-            for raw in self.rfile:
+            while raw := self.rfile.readline():
                 line = raw.decode().strip()
                 word = line.partition(" ")[0].upper()
-                if word == "RCPT" and post.refuses:
+                if word == "EHLO":
+                    self.say("250-lab")
+                    if certificate and not secure:
+                        self.say("250-STARTTLS")
+                    self.say("250 AUTH PLAIN" if post.password else "250 HELP")
+                elif word == "STARTTLS":
+                    self.say("220 go")
+                    self.secured()
+                    secure = True
+                elif word == "AUTH":
+                    *_, given = base64.b64decode(line.split()[-1]).decode().split("\0")
+                    self.say("235 ok" if given == post.password else "535 wrong user or password")
+                elif word == "RCPT" and post.refuses:
                     self.say("550 no such user")
                 elif word == "RCPT":
                     to.append(line.partition("<")[2].partition(">")[0])
@@ -111,6 +161,7 @@ def mail_server() -> Iterator[Post]:
                     while (each := self.rfile.readline().decode().rstrip("\r\n")) != ".":
                         body.append(each)
                     post.got.append((to, "\n".join(body)))
+                    post.secure.append(secure)
                     self.say("250 ok")
                 elif word == "QUIT":
                     self.say("221 bye")

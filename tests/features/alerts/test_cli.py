@@ -140,7 +140,7 @@ def test_without_apprise(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     (tmp_path / "apprise.py").write_text("raise ImportError\n")
     path = f"{tmp_path}:{HOUSE}"
     monkeypatch.setattr("raidtui.jobs.alert_sender.own_environment", lambda: {"PYTHONPATH": path})
-    keep_channels([Channel(name="hook", url="json://127.0.0.1:9/x")])
+    keep_channels([Channel(name="hook", url="slack://TokenA/TokenB/TokenC")])
     AlertSpool(spool_folder()).keep(new_alert(AlertEvent(source="mdadm", name="Fail"), "nas"))
     [left] = send_waiting(host(), eager=True).waiting
     assert left.deliveries["hook"].why.startswith(

@@ -20,11 +20,11 @@ from msgspec.structs import replace
 from raidtui.features.alerts import session as alerts
 from raidtui.features.alerts.channels import ChannelsError
 from raidtui.features.alerts.session import keep_channels, read_channels, send_unkept, send_waiting
-from raidtui.jobs.alert_channel import Message, Task
+from raidtui.jobs.alert_channel import Task
 from raidtui.jobs.alert_channels_file import channels_path
 from raidtui.jobs.alert_sender import own_environment
 from raidtui.jobs.alert_spool import AlertSpool, new_alert, spool_folder
-from raidtui.model.alert import Alert, AlertEvent, AlertWords, Channel, Delivery
+from raidtui.model.alert import Alert, AlertEvent, AlertWords, Channel, Delivery, Message
 from raidtui.model.finding import Severity
 from tests.features.alerts.servers import SECRET, Post, Web, mail_server, web_server
 from tests.hosts.kernel import Kernel
