@@ -7,6 +7,7 @@ they are never ignored. Nothing is redirected, and no proxy is used.
 from __future__ import annotations
 
 import base64
+import html
 import http.client
 import ipaddress
 import json
@@ -231,10 +232,7 @@ def _generic(parts: SplitResult, message: Message, text: str) -> _Body:
 
 
 def _slack(parts: SplitResult, message: Message, text: str) -> _Body:
-    words = f"{message.title}\n{text}"
-    for sign, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
-        words = words.replace(sign, name)
-    return _whole_path(parts), {"text": words}
+    return _whole_path(parts), {"text": html.escape(f"{message.title}\n{text}", quote=False)}
 
 
 def _matrix(parts: SplitResult, message: Message, text: str) -> _Body:

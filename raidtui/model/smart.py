@@ -84,16 +84,17 @@ PATIENT_S = 180
 """The timeout for a disk without SCT ERC, which may retry that long (advice of mdadm and smartmontools)."""
 
 
-def retry_words(erc: ErrorRecovery | None, waits_s: int) -> str:
+def retry_words(erc: ErrorRecovery | None, waits_s: int, *, several: bool = False) -> str:
     """Return for how long a disk may retry a bad sector; "" where it gives up before the kernel does.
 
     Args:
         erc: None where the disk has no SCT ERC.
         waits_s: ``/sys/block/*/device/timeout``.
+        several: whether it is said of several disks.
     """
     retries_ds = erc.read_ds if erc is not None else None
     if retries_ds:
-        words = f"retries a bad sector for {retries_ds / 10:g} s (SCT ERC)"
+        words = f"{'retry' if several else 'retries'} a bad sector for {retries_ds / 10:g} s (SCT ERC)"
         return words if retries_ds >= waits_s * 10 else ""
     if waits_s >= PATIENT_S:
         return ""

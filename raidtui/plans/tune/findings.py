@@ -231,8 +231,8 @@ def _timeouts(tuning: Tuning) -> Iterator[TuneFinding]:
     """A disk that retries for longer than the kernel waits is reset, and its array drops it."""
     judged = ((_timeout_too_short(tuning, disk), disk) for disk in tuning.of(KnobScope.DISK))
     groups = _grouped(((*key, _place(disk)), disk) for key, disk in judged if key is not None)
-    for (severity, one, waits_s, _), disks in groups.items():
-        retries = one if len(disks) == 1 else one.replace("retries", "retry", 1)
+    for (severity, one, many, waits_s, _), disks in groups.items():
+        retries = one if len(disks) == 1 else many
         commands = " ".join(f"/dev/{disk.name}" for disk in disks)
         first = f"smartctl -l scterc,70,70 {commands}"
         if len(disks) > 1:
@@ -249,8 +249,8 @@ def _timeouts(tuning: Tuning) -> Iterator[TuneFinding]:
         )
 
 
-def _timeout_too_short(tuning: Tuning, disk: Subject) -> tuple[Severity, str, int] | None:
-    """Return severity, how long the disk retries, and the timeout, s.
+def _timeout_too_short(tuning: Tuning, disk: Subject) -> tuple[Severity, str, str, int] | None:
+    """Return severity, how long the disk retries (in words for one disk and for several) and the timeout, s.
 
     None where the disk gives up first, or was not asked.
     """
@@ -264,7 +264,7 @@ def _timeout_too_short(tuning: Tuning, disk: Subject) -> tuple[Severity, str, in
     spins = disk.values.get("rotational")
     spins_or_off = disk.erc is not None or (spins is not None and spins.text == "1")
     severity = Severity.ATTENTION if spins_or_off else Severity.INFO
-    return (severity, words, waits_s) if words else None
+    return (severity, words, retry_words(disk.erc, waits_s, several=True), waits_s) if words else None
 
 
 def _uneven(tuning: Tuning) -> Iterator[TuneFinding]:

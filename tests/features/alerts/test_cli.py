@@ -119,14 +119,14 @@ def test_a_wrong_address(
     assert not channels_path().exists()
 
 
-def test_apprise_knows_the_addresses_of_the_document() -> None:
+def test_the_addresses_of_the_document_can_be_used() -> None:
     """Each example of docs/alerts.md, with words of the right form."""
     from raidtui.jobs.alert_sender import why_unusable  # noqa: PLC0415
 
-    found = re.findall(r"`([a-z]+://[^`]*)`", DOCS.partition("## Channels")[2].partition("They are in")[0])
+    found = re.findall(r"`([a-z+]+://[^`]+)`", DOCS.partition("## Channels")[2].partition("They are in")[0])
     assert len(found) > 5
     words = {"TOKEN_A": "T1JJ3T3L2", "TOKEN_B": "A1BRTD4JD", "TOKEN_C": "TIiajkdnlazkcOXrIdevi7FQ"}
-    words |= {"HOST": "example.org", "ADDRESS": "me@example.org"}
+    words |= {"HOST": "example.org", "ADDRESS": "me@example.org", "...": "T1/B1"}
     for address in found:
         for word, text in words.items():
             address = address.replace(word, text)  # noqa: PLW2901

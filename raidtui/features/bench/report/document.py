@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from raidtui.features.bench.environment import Part, environment_lines, part_words
 from raidtui.features.bench.report import svg
 from raidtui.features.bench.report.blocks import Attachment, Block, Heading, Picture, Remark, Rows, Typed
-from raidtui.features.bench.report.facts import (
+from raidtui.features.bench.report.method import (
     LATENCY_HEAD,
     LATENCY_NOTE,
     asked_texts,

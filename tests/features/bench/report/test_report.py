@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from raidtui.features.bench.export import COLUMNS, csv_text, export_bytes, write_export
 from raidtui.features.bench.report.document import data_bytes
-from raidtui.features.bench.report.facts import latency_rows
+from raidtui.features.bench.report.method import latency_rows
 from raidtui.features.bench.report.svg import AxisScale, ChartAxis, bars_svg, curves_svg, heat_svg
 from raidtui.features.bench.results.compare import METRICS, curves, series_of, table
 from raidtui.features.bench.results.published import heat_maps
