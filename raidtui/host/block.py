@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import TypeGuard
 
@@ -17,6 +18,7 @@ STACKED = ("md", "dm-", "bcache")
 """Devices that stand on others, by the beginning of their names: they are no disks."""
 NO_DISKS = ("loop", "ram", "zram", "sr", "fd", "nbd", "mtdblock", *STACKED)
 """How the names of block devices begin that nobody can pull."""
+_ATA = re.compile(r"/ata[0-9]+/")
 
 
 class DiskReader:
@@ -136,6 +138,24 @@ def whole_disk(reader: HostReader, partition: str) -> str:
 
 def _model(reader: HostReader, node: str, entry: UdevEntry) -> str | None:
     return serial_word(reader.text(f"{node}/device/model")) or serial_word(entry.properties.get("ID_MODEL"))
+
+
+def kind_of(name: str, link: str) -> str:
+    """Return how a disk is connected.
+
+    Args:
+        name: the kernel's.
+        link: the target of its link in /sys/class/block.
+    """
+    if name.startswith("nvme"):
+        return "nvme"
+    if name.startswith("vd"):
+        return "virtio"
+    if not name.startswith("sd"):
+        return "other"
+    if _ATA.search(link) is not None:
+        return "sata"
+    return "usb" if "/usb" in link else "scsi"
 
 
 class UsageTables:

@@ -68,6 +68,7 @@ class FindingCode(StrEnum):
     RESHAPE_WAITS = "reshape-waits"
     SAME_UUID = "same-uuid"
     SLOTS_UNFILLED = "slots-unfilled"
+    SLOW_MEMBER = "slow-member"
     STALE = "stale"
 
 

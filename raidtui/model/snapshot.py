@@ -11,6 +11,7 @@ from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array
 from raidtui.model.array_sync import Stale
 from raidtui.model.disk import Disk, DiskIo
+from raidtui.model.member_speed import SlowMember
 from raidtui.model.sync_record import LastCheck
 from raidtui.view.units import counted
 
@@ -86,6 +87,7 @@ class Snapshot(Struct, frozen=True, kw_only=True, dict=True):
         trials: rescue trials of which something is there, where they were looked for.
         stale_lines: lines of mdadm.conf with another UUID for arrays that run, by their keys, where they were
             looked for.
+        slow: members that are slower than their siblings, by the arrays' keys, where that was measured.
     """
 
     taken_s: float
@@ -104,6 +106,7 @@ class Snapshot(Struct, frozen=True, kw_only=True, dict=True):
     stale_lines: Mapping[str, tuple[StaleLine, ...]] = field(default_factory=dict)
     checks: Mapping[str, LastCheck] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
+    slow: Mapping[str, SlowMember] = field(default_factory=dict)
 
     def is_trial(self, array: Array) -> bool:
         """Whether an array was made by a rescue trial: it, or the container that it is a volume of."""

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from raidtui.model.array import Array
 from raidtui.model.array_sync import Phase, Sync
+from raidtui.model.member_speed import MINUTES
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sync_end import SATURATED
 from raidtui.monitor.sync_track import SyncTrack
@@ -17,7 +18,6 @@ from raidtui.view.units import joined, rate_mb_s
 
 _BLOCK_S = 5.0
 """Over so long it is measured how busy the members are, and who else uses the array."""
-_TIMES_BUSIER, _TIMES_SLOWER = 1.5, 2.0
 _USED_A_S, _SLOWED = 5.0, 0.7
 _STILL_S = 3.0
 _PENDING_WORDS = {
@@ -215,11 +215,11 @@ def _by_members(array: Array, loads: Mapping[str, DeviceLoad]) -> HeldBack | Non
     if first.busy < SATURATED:
         return None
     others = [load.wait_ms for load, _ in found[1:] if load.wait_ms is not None]
-    slower = first.wait_ms is not None and first.wait_ms >= _TIMES_SLOWER * max(others, default=0.0)
-    if first.busy >= _TIMES_BUSIER * second.busy and slower:
+    slower = first.wait_ms is not None and first.wait_ms >= MINUTES.slower * max(others, default=0.0)
+    if first.busy >= MINUTES.busier * second.busy and slower:
         words = f"slow member {name} ({first.busy:.0%} busy, {first.wait_ms:.0f} ms a request)"
         return HeldBack(brake=Brake.SLOW_MEMBER, words=words)
-    if all(load.busy >= SATURATED for load, _ in found) and first.busy <= _TIMES_BUSIER * found[-1][0].busy:
+    if all(load.busy >= SATURATED for load, _ in found) and first.busy <= MINUTES.busier * found[-1][0].busy:
         words = joined([f"{each} {load.busy:.0%} busy" for load, each in found])
         return HeldBack(brake=Brake.MEMBERS, words=f"the disks are the limit: {words}")
     return None

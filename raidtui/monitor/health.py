@@ -19,6 +19,7 @@ from raidtui.model.sync_record import CHECKS, LastCheck
 from raidtui.model.verdict import INFO, Condition, health_word, is_unread, troubles
 from raidtui.monitor.absent_health import NEVER_RE_CREATE, RESCUE, health_of_absent, judge_absent
 from raidtui.monitor.member_health import ALONE, Beside, is_in_trouble, judge_members
+from raidtui.monitor.slow_health import slow_finding
 from raidtui.monitor.sync_health import (
     Troubles,
     finding_of,
@@ -59,15 +60,16 @@ def judge(snapshot: Snapshot, known: Judged | None = None) -> tuple[Finding, ...
 
 def _beside(snapshot: Snapshot, array: Array) -> Beside:
     stale, origin = snapshot.stale_lines.get(array.key, ()), snapshot.origins.get(array.key, "")
+    slow = snapshot.slow.get(array.key)
     if array.container is None:
-        return Beside(stale_lines=stale, origin=origin) if stale or origin else ALONE
+        return Beside(stale_lines=stale, origin=origin, slow=slow) if stale or origin or slow else ALONE
     container = next((each for each in snapshot.arrays if array.container == each.name), None)
     if container is None:
-        return Beside(stale_lines=stale)
+        return Beside(stale_lines=stale, slow=slow)
     volumes = [each for each in snapshot.arrays if each.container == container.name]
     serving = {member.name for each in volumes for member in each.members}
     idle = tuple(member.name for member in container.members if member.name not in serving)
-    return Beside(container=container, idle=idle, stale_lines=stale)
+    return Beside(container=container, idle=idle, stale_lines=stale, slow=slow)
 
 
 def health_of(array: Array, findings: Sequence[Finding]) -> Health:
@@ -170,6 +172,8 @@ def judge_array(array: Array, check: LastCheck | None = None, beside: Beside = A
     yield from judge_sync(array, found)
     yield from _judge_rest(array, check, found)
     yield from _judge_lines(array, beside.stale_lines)
+    if beside.slow is not None:
+        yield slow_finding(array, beside.slow)
 
 
 def _inactive(array: Array, found: Troubles) -> Finding:

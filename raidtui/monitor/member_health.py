@@ -10,6 +10,7 @@ from raidtui.model.array import Array, Member
 from raidtui.model.array_sync import Phase
 from raidtui.model.bad_blocks import bad_members, bad_sectors, lost, only_holders
 from raidtui.model.finding import Finding, FindingCode
+from raidtui.model.member_speed import SlowMember
 from raidtui.model.snapshot import StaleLine
 from raidtui.monitor.absent_health import NEVER_RE_CREATE, RESCUE
 from raidtui.monitor.sync_health import Troubles, finding_of, judge_awaited, resume_words, writable_words
@@ -24,12 +25,14 @@ class Beside(Struct, frozen=True, kw_only=True):
         idle: names of devices in the container that serve no volume of it.
         stale_lines: as in ``Snapshot``.
         origin: what is older than the array, a clause; "" for nothing.
+        slow: its member that is slower than its siblings.
     """
 
     container: Array | None = None
     idle: tuple[str, ...] = ()
     stale_lines: tuple[StaleLine, ...] = ()
     origin: str = ""
+    slow: SlowMember | None = None
 
 
 ALONE = Beside()

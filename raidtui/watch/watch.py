@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from raidtui.host.readers.host_reader import HostReader, KernelEvent
 from raidtui.jobs.last_look import LastLook
 from raidtui.jobs.pace_news import read_news
+from raidtui.jobs.speed_book import open_speed_book
 from raidtui.jobs.sync_book import open_book
 from raidtui.jobs.write_apart import unanswered_since
 from raidtui.model.absent import AbsentArray
@@ -34,6 +35,7 @@ from raidtui.monitor.health import Judged, exit_status, healths_of, judge
 from raidtui.monitor.kernel_watch import Uevent
 from raidtui.monitor.sample_history import SampleHistory
 from raidtui.monitor.sampler import Sampler, interval_s
+from raidtui.monitor.speed_watch import SpeedWatch
 from raidtui.monitor.sync_end import Estimate
 from raidtui.monitor.sync_track import STALL_S
 from raidtui.monitor.sync_watch import SyncWatch
@@ -115,6 +117,8 @@ class HostWatch:
         self._record_lock = threading.Lock()  # pane 4 uses it in another thread
         self._heard: list[Uevent] = []
         self.syncs = SyncWatch(reader, open_book(live=reader.live, writable=reader.writable), keeps=not once)
+        speeds = open_speed_book(live=reader.live, writable=reader.writable)
+        self.speeds = SpeedWatch(reader, speeds, keeps=not once)
         self.origins = OriginWatch(reader, once=once)
         self._last_look = LastLook() if reader.live else None
         self._unsubscribe = reader.subscribe(self._hear)
@@ -150,8 +154,9 @@ class HostWatch:
         self._note_unkept(snapshot.taken_s)
         checks = {array.key: self.syncs.result(array, snapshot.taken_s) for array in snapshot.arrays}
         known = {key: result for key, result in checks.items() if result is not None}
-        origins = self.origins.see(snapshot.arrays)
-        snapshot = replace(snapshot, checks=known, origins=origins) if known or origins else snapshot
+        origins, slow = self.origins.see(snapshot.arrays), self.speeds.see(snapshot)
+        if known or origins or slow:
+            snapshot = replace(snapshot, checks=known, origins=origins, slow=slow)
         findings = judge(snapshot, self._judged)
         events = self._pending
         self._pending = []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.host.knobs.disk_knobs import default_read_ahead, kind_of, ncq_depth
+from raidtui.host.block import kind_of
+from raidtui.host.knobs.disk_knobs import default_read_ahead, ncq_depth
 from raidtui.model.fact import Fact, FactKind
 from raidtui.model.knob import By, ChangedValue, Value
 from tests.hosts.specs import raid0, raid5

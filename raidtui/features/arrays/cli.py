@@ -39,6 +39,7 @@ _OF_A_PART = frozenset(
         FindingCode.MEMBER_TROUBLE,
         FindingCode.MISMATCHES,
         FindingCode.READ_ERRORS,
+        FindingCode.SLOW_MEMBER,
     }
 )
 """The subject of their sentences is a member or a check, not the array."""

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from raidtui.host.block import BLOCK
+from raidtui.host.block import BLOCK, kind_of
 from raidtui.host.knobs.setters import Setters
 from raidtui.host.knobs.udev_rules import UdevDevice
 from raidtui.host.readers.host_reader import HostReader, whole_number
@@ -206,24 +206,6 @@ class DiskKnobs:
 
     def _number(self, name: str, file: str) -> int | None:
         return whole_number(self._reader.text(f"{_node(name)}/{file}"))
-
-
-def kind_of(name: str, link: str) -> str:
-    """Return how a disk is connected.
-
-    Args:
-        name: the kernel's.
-        link: the target of its link in /sys/class/block.
-    """
-    if name.startswith("nvme"):
-        return "nvme"
-    if name.startswith("vd"):
-        return "virtio"
-    if not name.startswith("sd"):
-        return "other"
-    if _ATA.search(link):
-        return "sata"
-    return "usb" if "/usb" in link else "scsi"
 
 
 def ncq_depth(reader: HostReader, link: str) -> int | None:
