@@ -1,14 +1,13 @@
 """Whether a member of an array is slower than its siblings. Pure.
 
-Siblings share the array's work. In each stretch of time, a minute or a day, the slowest member's mean time of
-a request is compared with that of the next slowest one. Counts are not compared: md sends a mirror's reads to
-the nearest or the least busy member (drivers/md/raid1.c, read_balance). Not known is not slow: a stretch with
-too few requests, or with requests of other sizes, says nothing.
+Siblings share the array's work. In each stretch of time, a minute or an hour, the slowest member's mean time
+of a request is compared with that of the next slowest one. Counts are not compared: md sends a mirror's reads
+to the nearest or the least busy member (drivers/md/raid1.c, read_balance). Not known is not slow: a stretch
+with too few requests, or with requests of other sizes, says nothing.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
@@ -24,8 +23,8 @@ _SAME_SIZE = 1.5
 _SAME_READS = 4.0
 _MOST_ELSEWHERE = 0.2
 _OFTEN, _SELDOM = 0.8, 0.5
-_LEAST_MS = {True: 10.0, False: 2.0}
-"""By whether the disks rotate: a smaller difference is of no account, whatever its factor."""
+_LEAST_MS = {True: 10.0, False: 1.0}
+"""By whether the disks rotate: a smaller difference is of no account."""
 
 
 class Bar(Struct, frozen=True, kw_only=True):
@@ -49,10 +48,10 @@ class Bar(Struct, frozen=True, kw_only=True):
 
 
 MINUTES = Bar(slower=2.0, busier=1.5, least=30, stretches=15, enough=10, total=1000)
-DAYS = Bar(slower=1.5, busier=1.25, least=2000, stretches=14, enough=7, total=50_000)
+HOURS = Bar(slower=1.5, busier=1.25, least=2000, stretches=336, enough=40, total=200_000)
 
 
-class Served(Struct, frozen=True, kw_only=True, array_like=True):
+class Served(Struct, frozen=True, kw_only=True):
     """What a member did in a stretch; ``elsewhere``: its disk's requests for other partitions."""
 
     reads: int = 0
@@ -64,10 +63,6 @@ class Served(Struct, frozen=True, kw_only=True, array_like=True):
     busy_ms: int = 0
     elsewhere: int = 0
 
-    def plus(self, more: Served) -> Served:
-        """Return the sum of both."""
-        return Served(**{name: getattr(self, name) + getattr(more, name) for name in self.__struct_fields__})
-
     def load(self, *, writes: bool) -> tuple[int, int, int]:
         """Return (requests, ms, sectors) of reads or of writes."""
         if writes:
@@ -75,7 +70,7 @@ class Served(Struct, frozen=True, kw_only=True, array_like=True):
         return self.reads, self.read_ms, self.read_sectors
 
 
-class Compared(Struct, frozen=True, kw_only=True):
+class Compared(Struct, frozen=True, kw_only=True, array_like=True):
     """The slowest member of a stretch.
 
     Args:
@@ -99,16 +94,16 @@ class SlowMember(Struct, frozen=True, kw_only=True):
     Args:
         member: its name; in a record, what it is known by there.
         at_s: epoch seconds of the last comparison.
-        daily: whether days were compared; else minutes.
+        hourly: whether hours of the last two weeks were compared; else minutes.
         stretches, compared: in how many it was slow, of how many.
         writes, wait_ms, others_ms, requests: as in ``Compared``, over those in which it was slow.
-        before: how many times as long it took in the days before these; None where that is not known.
+        before: how many times as long it took before these weeks; None where that is not known.
         other_model: whether none of its siblings is of its model.
     """
 
     member: str
     at_s: float
-    daily: bool
+    hourly: bool
     writes: bool
     wait_ms: float
     others_ms: float
@@ -210,7 +205,8 @@ def slow_member(found: Sequence[Compared], bar: Bar, at_s: float) -> SlowMember 
     known = []
     for writes in (False, True):
         last = [each for each in found if each.writes is writes][-bar.stretches :]
-        name, _ = Counter(each.member for each in last if each.slow).most_common(1)[0] if last else ("", 0)
+        names = [each.member for each in last if each.slow]
+        name = max(names, key=names.count, default="")
         slow = [each for each in last if each.slow and each.member == name]
         requests = sum(each.requests for each in slow)
         if len(last) < bar.enough or len(slow) < _OFTEN * len(last) or requests < bar.total:
@@ -219,7 +215,7 @@ def slow_member(found: Sequence[Compared], bar: Bar, at_s: float) -> SlowMember 
             SlowMember(
                 member=name,
                 at_s=at_s,
-                daily=bar is DAYS,
+                hourly=bar is HOURS,
                 writes=writes,
                 wait_ms=sum(each.wait_ms * each.requests for each in slow) / requests,
                 others_ms=sum(each.others_ms * each.requests for each in slow) / requests,

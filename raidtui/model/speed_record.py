@@ -1,8 +1,8 @@
 """The record of how fast an array's members are against each other, over weeks. Pure.
 
-A watcher marks the counters from time to time; what was done between two marks goes to the day of the later
-one. Members are known by their disks' identities. A stretch counts where the array was whole at both of its
-ends, and no watcher has seen anything else in between.
+A watcher marks the counters each hour, and members are compared by what they did between two marks. They are
+known by their disks' identities. An hour counts where the array was whole at both of its ends, and no watcher
+has seen anything else in between.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from raidtui.model.disk import DiskIo
 from raidtui.model.member_speed import (
-    DAYS,
+    HOURS,
     Compared,
     Served,
     SlowMember,
@@ -27,8 +27,9 @@ DAY_S = 86_400
 MARK_S = 3600.0
 """So often the counters are marked."""
 _LONGEST_S = 2.5 * MARK_S
-_MOST_DAYS, _MOST_PLACES = 35, 600
-_EARLIER = 5
+_RECENT_S, _LEAST_DAYS = 14 * DAY_S, 7
+_KEPT_S, _MOST = 35 * DAY_S, 1200
+_EARLIER = 20
 _AS_FAST = 1.25
 
 
@@ -49,77 +50,68 @@ class SpeedMark(Struct, frozen=True, kw_only=True):
     io: Readings
 
 
-class SpeedDay(Struct, frozen=True, kw_only=True):
-    """What each member did on a day, which is counted from 1970 on."""
-
-    day: int
-    done: Mapping[str, Served]
-
-
 class SpeedRecord(Struct, frozen=True, kw_only=True):
     """What is kept of an array.
 
     Args:
         uuid: the array's.
-        days: the oldest first; as many as fit.
+        hours: what was compared in each, counted from 1970 on, the oldest first.
         mark: the last one; None where the next stretch has no beginning.
         slow: what the last minutes that were watched have shown.
     """
 
     uuid: str
-    days: tuple[SpeedDay, ...] = ()
+    hours: tuple[tuple[int, Compared], ...] = ()
     mark: SpeedMark | None = None
     slow: SlowMember | None = None
 
 
-def marked(record: SpeedRecord, now: SpeedMark) -> SpeedRecord:
-    """Return the record with what was done since its last mark, and with the new one."""
-    before, added = record.mark, replace(record, mark=now)
-    if before is None or before.boot != now.boot or before.io.keys() != now.io.keys():
-        return added
-    if not 0 < now.at_s - before.at_s <= _LONGEST_S:
-        return added
-    done = done_between(before.io, now.io)
-    if done is None:
-        return added
-    day, days = int(now.at_s // DAY_S), record.days
-    if days and days[-1].day == day:
-        last = days[-1].done
-        done = {name: last.get(name, Served()).plus(each) for name, each in done.items()}
-        days = days[:-1]
-    most = min(_MOST_DAYS, _MOST_PLACES // len(done))
-    return replace(added, days=(*days, SpeedDay(day=day, done=done))[-most:] if most else ())
+def marked(record: SpeedRecord, now: SpeedMark, *, level: str, rotates: bool) -> SpeedRecord:
+    """Return the record with the comparison of what was done since its last mark, and with the new one.
+
+    Args:
+        record: what is kept of the array.
+        now: the counters.
+        level: the array's.
+        rotates: whether its disks do.
+    """
+    before, hours = record.mark, record.hours
+    if before is not None and before.boot == now.boot and 0 < now.at_s - before.at_s <= _LONGEST_S:
+        done = done_between(before.io, now.io)
+        found = compare_both(done or {}, HOURS, level=level, rotates=rotates)
+        hours = (*hours, *((int(now.at_s // MARK_S), each) for each in found))
+    oldest = (now.at_s - _KEPT_S) // MARK_S
+    return replace(record, mark=now, hours=tuple(each for each in hours if each[0] >= oldest)[-_MOST:])
 
 
 def done_between(before: Readings, now: Readings) -> dict[str, Served] | None:
     """Return what each member did between two readings; None where that is not known of all of them."""
+    if before.keys() != now.keys():
+        return None
     found = {name: served(before[name][0], io, before[name][1], disk) for name, (io, disk) in now.items()}
     known = {name: each for name, each in found.items() if each is not None}
     return known if len(known) == len(found) else None
 
 
-def slow_by_days(record: SpeedRecord, now_s: float, *, level: str, rotates: bool) -> SlowMember | None:
-    """Return the member that was slower than its siblings on most of the last days.
+def slow_by_weeks(record: SpeedRecord, now_s: float) -> SlowMember | None:
+    """Return the member that was slower than its siblings in most hours of the last two weeks.
 
     Args:
         record: what is kept of the array.
         now_s: epoch seconds.
-        level: the array's.
-        rotates: whether its disks do.
     """
-    recent: list[Compared] = []
-    earlier: list[Compared] = []
-    for each in record.days:
-        found = compare_both(each.done, DAYS, level=level, rotates=rotates)
-        is_recent = each.day > now_s / DAY_S - DAYS.stretches - 1
-        (recent if is_recent else earlier).extend(found)
-    at_s = (record.days[-1].day + 1) * DAY_S if record.days else 0
-    slow = slow_member(recent, DAYS, min(now_s, at_s))
-    return None if slow is None else replace(slow, before=_times(slow, earlier))
+    since = (now_s - _RECENT_S) // MARK_S
+    recent = [(hour, each) for hour, each in record.hours if hour >= since]
+    if len({hour // 24 for hour, each in recent if each.slow}) < _LEAST_DAYS:
+        return None
+    slow = slow_member([each for _, each in recent], HOURS, recent[-1][0] * MARK_S)
+    if slow is None:
+        return None
+    return replace(slow, before=_times(slow, [each for hour, each in record.hours if hour < since]))
 
 
 def _times(slow: SlowMember, earlier: list[Compared]) -> float | None:
-    """Return how many times as long a member took in earlier days, 1 where it was not the slowest."""
+    """Return how many times as long a member took earlier, 1 where it was not the slowest."""
     own = [each for each in earlier if each.writes is slow.writes]
     if len(own) < _EARLIER:
         return None
@@ -128,5 +120,5 @@ def _times(slow: SlowMember, earlier: list[Compared]) -> float | None:
 
 
 def has_changed(slow: SlowMember) -> bool:
-    """Whether a member was as fast as its siblings in the days before."""
+    """Whether a member was as fast as its siblings before."""
     return slow.before is not None and slow.before <= _AS_FAST

@@ -14,8 +14,8 @@ from raidtui.view.units import counted
 def slow_finding(array: Array, slow: SlowMember) -> Finding:
     """Return the finding about a slow member; INFO where the difference may be its model's."""
     what = "write" if slow.writes else "read"
-    until = time.strftime("%d %b" if slow.daily else "%H:%M", time.localtime(slow.at_s))
-    over = f"{slow.stretches} of {counted(slow.compared, 'day' if slow.daily else 'minute')} until {until}"
+    until = time.strftime("%d %b" if slow.hourly else "%H:%M", time.localtime(slow.at_s))
+    over = f"{slow.stretches} of {counted(slow.compared, 'hour' if slow.hourly else 'minute')} until {until}"
     text = (
         f"member {slow.member} takes {_ms(slow.wait_ms)} for a {what}, its siblings at most"
         f" {_ms(slow.others_ms)}: {over}, {counted(slow.requests, what)}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -37,7 +38,7 @@ from raidtui.model.speed_record import (
     done_between,
     has_changed,
     marked,
-    slow_by_days,
+    slow_by_weeks,
 )
 
 _BOOT_ID = "/proc/sys/kernel/random/boot_id"
@@ -76,7 +77,7 @@ class _Followed:
         self.read_s = 0.0
         self.before: Readings = {}
         self.compared: deque[tuple[float, Compared]] = deque(maxlen=_KEEP)
-        self.by_days: SlowMember | None = None
+        self.by_weeks: SlowMember | None = None
 
 
 class SpeedWatch:
@@ -132,7 +133,7 @@ class SpeedWatch:
             return False
         followed.peers, followed.before = found, {}
         followed.compared.clear()
-        self._judge_days(array, followed, snapshot.taken_s)
+        followed.by_weeks = slow_by_weeks(followed.record, snapshot.taken_s)
         if found is None and self._keeps and followed.record.mark is not None:
             self._update(followed, lambda record: replace(record, mark=None))
         return True
@@ -181,7 +182,7 @@ class SpeedWatch:
             if all(name in io for name in (*found.names.values(), *found.disks.values())):
                 now = {key: (io[name], io[found.disks[key]]) for key, name in found.names.items()}
                 self._compare(array, followed, found, now, snapshot.clock_s)
-                self._keep(array, followed, now, snapshot.taken_s)
+                self._keep(array, followed, found, now, snapshot.taken_s)
 
     def _compare(
         self, array: Array, followed: _Followed, found: _Peers, now: Readings, clock_s: float
@@ -195,7 +196,7 @@ class SpeedWatch:
         while followed.compared and followed.compared[0][0] < clock_s - _HOUR_S:
             followed.compared.popleft()
 
-    def _keep(self, array: Array, followed: _Followed, now: Readings, at_s: float) -> None:
+    def _keep(self, array: Array, followed: _Followed, found: _Peers, now: Readings, at_s: float) -> None:
         """Note what the last minutes show, and once an hour what was done."""
         minutes, former = [each for _, each in followed.compared], followed.record.slow
         slow = slow_member(minutes, MINUTES, at_s)
@@ -204,9 +205,10 @@ class SpeedWatch:
             slow = None if over else former
         last = followed.record.mark
         if last is None or last.boot != self._boot or not 0 <= at_s - last.at_s < MARK_S - _EARLY_S:
-            mark = SpeedMark(at_s=at_s, boot=self._boot, io=now)
-            self._update(followed, lambda record: replace(marked(record, mark), slow=slow))
-            self._judge_days(array, followed, at_s)
+            mark, level = SpeedMark(at_s=at_s, boot=self._boot, io=now), array.level or ""
+            add = partial(marked, now=mark, level=level, rotates=found.rotates)
+            self._update(followed, lambda record: replace(add(record), slow=slow))
+            followed.by_weeks = slow_by_weeks(followed.record, at_s)
         elif (slow is None) != (former is None):
             self._update(followed, lambda record: replace(record, slow=slow))
         else:
@@ -220,24 +222,16 @@ class SpeedWatch:
             followed.record = change(others or followed.record)
             self._book.write(followed.record)
 
-    def _judge_days(self, array: Array, followed: _Followed, at_s: float) -> None:
-        found = followed.peers
-        followed.by_days = (
-            slow_by_days(followed.record, at_s, level=array.level or "", rotates=found.rotates)
-            if found is not None
-            else None
-        )
-
     def _said(self, followed: _Followed, at_s: float) -> SlowMember | None:
         """Return what is said of an array now: by the last minutes, else by the last weeks."""
         found, slow = followed.peers, followed.record.slow
         if found is None:
             return None
         if slow is None or at_s - slow.at_s > DAY_S or slow.member not in found.names:
-            slow = followed.by_days
+            slow = followed.by_weeks
         if slow is None or slow.member not in found.names:
             return None
         odd = slow.member in found.odd
-        if slow.daily and odd and not has_changed(slow):
+        if slow.hourly and odd and not has_changed(slow):
             return None  # disks of its model are slower, and always were
         return replace(slow, member=found.names[slow.member], other_model=odd)
