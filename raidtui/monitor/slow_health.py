@@ -38,9 +38,7 @@ def slow_finding(array: Array, slow: SlowMember) -> Finding:
 def _plan(array: Array, member: str) -> str:
     if not array.redundant:
         return f"copy the data away before it fails: {array.title} has no redundancy"
-    return (
-        f"raidtui plan replace {array.title} {member} --with DEVICE exchanges it while the array stays whole"
-    )
+    return f"raidtui plan replace {array.title} {member} --with DEVICE exchanges it before it fails"
 
 
 def _ms(wait_ms: float) -> str:

@@ -27,9 +27,11 @@ from raidtui.features.wear.wear_report import (
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.smart.device_types import read_types
 from raidtui.host.smart.smart_names import smart_names
+from raidtui.jobs.speed_book import open_speed_book
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.smart import Unread
 from raidtui.monitor.sampler import Sampler
+from raidtui.monitor.speed_watch import SpeedWatch
 from raidtui.monitor.wear.array_wear import ArrayWear
 from raidtui.monitor.wear.disk_wear import DiskWear
 from raidtui.monitor.wear.ledger import LedgerError
@@ -210,7 +212,9 @@ def _keep(reader: HostReader, wear_reader: WearReader, words: str | None) -> int
     if not reader.live:
         _say("not done: this is not the live host, and its history is not kept here")
         return REFUSED
-    disks = wear_reader.read(smart_names(reader, Sampler(reader).sample())).values()
+    snapshot = Sampler(reader).sample()
+    SpeedWatch(reader, open_speed_book(live=reader.live, writable=reader.writable), keeps=True).see(snapshot)
+    disks = wear_reader.read(smart_names(reader, snapshot)).values()
     read = [disk for disk in disks if disk.entry is not None]
     if not read:
         reasons = {disk.unread.sentence: None for disk in disks if disk.unread is not None}

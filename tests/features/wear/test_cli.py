@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from raidtui.app.cli import run
+from raidtui.host.diskstats import DISKSTATS
+from raidtui.jobs.speed_book import SpeedBook
 from raidtui.monitor.wear.ledger import Ledger
 from tests.hosts.specs import raid1
 from tests.hosts.trees import EPOCH_S
@@ -191,6 +193,17 @@ def test_record_says_nothing(opens: Opens, ledger: Path, capsys: Prints) -> None
     with Ledger(ledger) as pages:
         assert pages.disks() == ("S21PN-sda", "S21PN-sdb")
         assert pages.marks() == ()
+
+
+def test_record_notes_what_the_members_did(opens: Opens, tmp_path: Path) -> None:
+    """For what is slow over weeks: raidtui/monitor/speed_watch.py."""
+    host = opens()
+    names = ("sda", "sda2", "sdb", "sdb2")
+    host.put(DISKSTATS, "".join(f"8 0 {name} 1 0 8 1 1 0 8 1 0 1 2\n" for name in names))
+    assert run(["wear", "--record"]) == 0
+    (kept,) = SpeedBook(tmp_path / "state" / "speeds", writes=False).records()
+    assert kept.mark is not None
+    assert sorted(kept.mark.io) == ["SSDA0001", "SSDB0001"]
 
 
 def test_a_reading_alone_writes_nothing(opens: Opens, ledger: Path) -> None:
