@@ -7,6 +7,7 @@ asleep.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -162,7 +163,7 @@ def _identity(disk: SimDisk, life: Life, kernel: SimKernel) -> dict[str, Any]:
         "smart_support": {"available": True, "enabled": True},
         "smart_status": {"passed": disk.serial not in kernel.failing},
         "power_on_time": {"hours": _hours(life, kernel)},
-        "temperature": {"current": 31},
+        "temperature": {"current": 31, "op_limit_max": 60},
     }
     if not disk.is_nvme:
         naa, oui, own = int(disk.wwn[2], 16), int(disk.wwn[3:9], 16), int(disk.wwn[9:], 16)
@@ -290,6 +291,7 @@ def _entry(disk: SimDisk, life: Life, began_s: float, ago_s: float, size_bytes: 
         "count": size_bytes // life.count_bytes, "unit_bytes": life.count_bytes,
         "reallocated": None if disk.is_nvme else 0, "media_errors": 0 if disk.is_nvme else None,
         "crc_errors": None if disk.is_nvme else 0, "passed": True,
+        "temperature_c": 28 + int(abs(ago_s // _DAY_S % 28 - 14)) // 3 + zlib.crc32(f"{ago_s}".encode()) % 3,
     }  # fmt: skip
 
 

@@ -126,7 +126,9 @@ class SmartReading(Struct, frozen=True, kw_only=True):
         spin_retries, end_to_end_errors, command_timeouts, reallocation_events: ATA's attributes 10, 184, 188
             and 196.
         temperature_limit_c: the highest that the disk is made for (ATA: in continuous operation; SCSI: its
-            trip temperature). NVMe has a warning of its own.
+            trip temperature; NVMe: from where on it warns).
+        temperature_critical_c: from where on it may be damaged or lose data (NVMe), or the highest that it is
+            made for at all (ATA).
         critical_minutes: how long it was above its critical temperature (NVMe), or above the highest that it
             is made for (ATA device statistics page 5).
         spare_percent, spare_threshold_percent: reserve left, and the limit below which it is too little.
@@ -170,6 +172,7 @@ class SmartReading(Struct, frozen=True, kw_only=True):
     power_cycles: int | None = None
     temperature_c: int | None = None
     temperature_limit_c: int | None = None
+    temperature_critical_c: int | None = None
     crc_errors: int | None = None
     reallocated: int | None = None
     pending: int | None = None

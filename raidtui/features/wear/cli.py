@@ -20,6 +20,7 @@ from raidtui.features.wear.cli_types import keep_types, show_scan
 from raidtui.features.wear.wear_report import (
     FORMAT_VERSION,
     metric_lines,
+    temperature_dicts,
     wear_dict,
     wear_lines,
     wear_of_text,
@@ -35,8 +36,9 @@ from raidtui.monitor.speed_watch import SpeedWatch
 from raidtui.monitor.wear.array_wear import ArrayWear
 from raidtui.monitor.wear.disk_wear import DiskWear
 from raidtui.monitor.wear.ledger import LedgerError
-from raidtui.monitor.wear.ledger_entries import BY_HAND, LedgerEntry, writes_per_day
+from raidtui.monitor.wear.ledger_entries import BY_HAND, DAY_S, LedgerEntry, writes_per_day
 from raidtui.monitor.wear.readings import DiskHistory, WearLook, WearReader
+from raidtui.monitor.wear.temperatures import day_temperatures, temperature_words
 from raidtui.view.text import visible
 from raidtui.view.units import amount, counted, decimal_size
 
@@ -315,8 +317,14 @@ def history_lines(history: DiskHistory) -> Iterator[str]:
     began = time.strftime("%Y-%m-%d", time.localtime(first.at_s))
     yield f"  {counted(len(history.entries), 'reading')} since {began}"
     days = writes_per_day(history.entries, history.unit_bytes)
+    warm = day_temperatures(history.entries)
+    if words := temperature_words(warm, None):
+        yield f"  {words}"
+    by_day = {each.day: each for each in warm}
     for at_s, size in days[-_DAYS:]:
-        yield f"  {_day(at_s)}  {decimal_size(size):>8}"
+        each = by_day.get(int(at_s // DAY_S))
+        degrees = "" if each is None else f"  {each.words}"
+        yield f"  {_day(at_s)}  {decimal_size(size):>8}{degrees}"
     if not days:
         yield "  no daily figures yet: they need one more reading"
     for cost in reversed(history.costs):
@@ -340,6 +348,7 @@ def history_dict(history: DiskHistory) -> dict[str, Any]:
             {"day": _day(at_s), "bytes": size}
             for at_s, size in writes_per_day(history.entries, history.unit_bytes)
         ],
+        "temperatures": temperature_dicts(day_temperatures(history.entries)),
         "costs": [
             {
                 "what": cost.what,

@@ -13,7 +13,9 @@ from raidtui.monitor.wear.array_wear import ArrayWear
 from raidtui.monitor.wear.bytes_written import Written
 from raidtui.monitor.wear.disk_wear import DiskWear, judge_disk
 from raidtui.monitor.wear.endurance import Percent
+from raidtui.monitor.wear.ledger_entries import DAY_S
 from raidtui.monitor.wear.self_test_words import hours_ago, last_words
+from raidtui.monitor.wear.temperatures import DayTemperature
 from raidtui.view.text import escaped, visible
 from raidtui.view.units import decimal_size
 
@@ -146,6 +148,9 @@ def _disk(disk: DiskWear) -> dict[str, Any]:
         "capacity_bytes": reading and reading.capacity_bytes,
         "power_on_hours": reading and reading.power_on_hours,
         "temperature_c": reading and reading.temperature_c,
+        "temperature_limit_c": reading and reading.temperature_limit_c,
+        "temperature_critical_c": reading and reading.temperature_critical_c,
+        "temperatures": temperature_dicts(disk.temperatures),
         "crc_errors": reading and reading.crc_errors,
         "reallocated": reading and reading.reallocated,
         "pending": reading and reading.pending,
@@ -163,6 +168,16 @@ def _disk(disk: DiskWear) -> dict[str, Any]:
         "self_tests": reading and _self_tests(reading),
         "unread": disk.unread and {"why": disk.unread.why.value, "reason": disk.unread.reason},
     }
+
+
+def temperature_dicts(days: Sequence[DayTemperature]) -> list[dict[str, Any]]:
+    """Return the JSON form of how warm a disk was."""
+    return [{"day": _day_words(each.day), "low_c": each.low_c, "high_c": each.high_c} for each in days]
+
+
+def _day_words(day: int) -> str:
+    """Return a day that is counted from 1970 on: ``2026-11-29``."""
+    return datetime.fromtimestamp(day * DAY_S, UTC).strftime("%Y-%m-%d")
 
 
 def _self_tests(reading: SmartReading) -> dict[str, Any] | None:

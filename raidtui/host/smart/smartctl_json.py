@@ -14,7 +14,7 @@ import msgspec
 
 from raidtui.host.smart.json_values import flag_at, number_at, rows_at, table_at, text_at, value_at
 from raidtui.host.smart.self_test_json import parse_self_tests
-from raidtui.host.smart.verdict_json import exception_code, temperature_limit_c, verdict
+from raidtui.host.smart.verdict_json import exception_code, temperature_limits_c, verdict
 from raidtui.model.self_test import SelfTests
 from raidtui.model.smart import (
     Attribute,
@@ -138,6 +138,7 @@ def _reading(whole: Mapping[str, Any], name: str, status: int) -> SmartReading:
     unkept = _all_zero(whole, pages)
     self_tests = parse_self_tests(whole)
     exception = exception_code(whole)
+    limit_c, critical_c = temperature_limits_c(whole)
     return SmartReading(
         name=name,
         protocol=text_at(whole, "device", "protocol") or "",
@@ -162,7 +163,8 @@ def _reading(whole: Mapping[str, Any], name: str, status: int) -> SmartReading:
         power_on_hours=_hours(number_at(whole, "power_on_time", "hours"), self_tests),
         power_cycles=number_at(whole, "power_cycle_count"),
         temperature_c=None if available is False else number_at(whole, "temperature", "current"),
-        temperature_limit_c=temperature_limit_c(whole),
+        temperature_limit_c=limit_c,
+        temperature_critical_c=critical_c,
         crc_errors=_first(_crc(attributes), pages.get((6, 0x18))),
         reallocated=_first(_reallocated(attributes), pages.get((3, 0x20)), defects),
         defects_printed=printed,

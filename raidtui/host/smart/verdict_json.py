@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from raidtui.host.smart.json_values import flag_at, number_at, table_at
+from raidtui.host.smart.json_values import flag_at, number_at
 
 _FAILING = 8
 """smartctl(8), EXIT STATUS: the disk's own verdict is that it fails."""
@@ -37,17 +37,21 @@ def verdict(whole: Mapping[str, Any], exception: tuple[int, int] | None) -> bool
     return False if said is None and failing else said
 
 
-def temperature_limit_c(whole: Mapping[str, Any]) -> int | None:
-    """Return the highest temperature that the disk is made for, degrees Celsius.
+def temperature_limits_c(whole: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """Return the highest temperature that the disk is made for, and the critical one, degrees Celsius.
 
-    ATA's is that for continuous operation, SCSI's its trip temperature. NVMe has a warning of its own.
+    ATA's are those of the SCT status for continuous operation and at all, SCSI's its trip temperature, NVMe's
+    WCTEMP and CCTEMP, which smartctl prints since 7.5.
     """
-    if table_at(whole, "nvme_smart_health_information_log"):
-        return None
     limits = (
         number_at(whole, "temperature", "op_limit_max"),
         number_at(whole, "temperature", "limit_max"),
         number_at(whole, "scsi_temperature", "drive_trip"),
         number_at(whole, "temperature", "drive_trip"),
     )
-    return next((each for each in limits if each is not None and each >= _LEAST_LIMIT_C), None)
+    known = [each for each in limits if each is not None and each >= _LEAST_LIMIT_C]
+    limit = known[0] if known else None
+    critical = number_at(whole, "temperature", "critical_limit_max")
+    if critical is None and limit is not None:
+        critical = next((each for each in limits[1:2] if each is not None and each > limit), None)
+    return limit, critical if critical is not None and critical >= _LEAST_LIMIT_C else None

@@ -34,6 +34,7 @@ from raidtui.monitor.wear.faults import (
 from raidtui.monitor.wear.forecast import Forecast, forecast, rated_bytes
 from raidtui.monitor.wear.ledger_entries import DAY_S, FAULT_COUNTS, LedgerEntry, samples_of
 from raidtui.monitor.wear.self_test_words import failed_words
+from raidtui.monitor.wear.temperatures import DayTemperature, day_temperatures
 from raidtui.monitor.wear.unanswered import unanswered
 from raidtui.monitor.wear.witnesses import Confidence
 
@@ -49,6 +50,7 @@ _TROUBLE_CODES = {
     TroubleKind.HOT: DiskCode.HOT,
 }
 _BEFORE_S = 7 * DAY_S
+_WARM_DAYS = 30
 
 
 class DiskWear(Struct, frozen=True, kw_only=True):
@@ -62,6 +64,7 @@ class DiskWear(Struct, frozen=True, kw_only=True):
         verdict: whether that unit agrees with the kernel's count.
         rated_bytes: the manufacturer's rating (TBW) from the user's settings.
         faults: the counts of bad sectors and failed transfers that are not 0.
+        temperatures: of the last days, this reading included.
         entry: for the ledger; None where the disk has no serial number and no WWN.
     """
 
@@ -76,6 +79,7 @@ class DiskWear(Struct, frozen=True, kw_only=True):
     trouble: Trouble | None = None
     faults: tuple[Fault, ...] = ()
     forecast: Forecast | None = None
+    temperatures: tuple[DayTemperature, ...] = ()
     findings: tuple[Finding, ...] = ()
     entry: LedgerEntry | None = None
 
@@ -119,6 +123,7 @@ def judge_disk(
         trouble=find_trouble(reading, before, outage_s=outage_s),
         faults=tuple(faults_of(reading, before, history, at_s)),
         forecast=_forecast(reading, corrected, entries, ratings or {}),
+        temperatures=day_temperatures(entries)[-_WARM_DAYS:],
         entry=entry if entry.disk else None,
     )
     return replace(disk, findings=tuple(findings_of(disk)))
@@ -143,6 +148,7 @@ def _entry(
         low_bytes=measured.low_bytes,
         high_bytes=measured.high_bytes,
         **{count: getattr(reading, count) for count in FAULT_COUNTS},
+        temperature_c=reading.temperature_c,
         passed=reading.passed,
     )
 

@@ -180,13 +180,13 @@ _MAKE = (
         since TEXT NOT NULL, low_bytes INTEGER, high_bytes INTEGER, crc_errors INTEGER, reallocated INTEGER,
         pending INTEGER, uncorrectable INTEGER, media_errors INTEGER, passed INTEGER,
         nonmedium_errors INTEGER, spin_retries INTEGER, end_to_end_errors INTEGER, command_timeouts INTEGER,
-        reallocation_events INTEGER, critical_minutes INTEGER
+        reallocation_events INTEGER, critical_minutes INTEGER, temperature_c INTEGER
     )""",
     "CREATE INDEX entry_of ON entry (disk, at_s)",
 )
 _ADDED = (
     "nonmedium_errors", "spin_retries", "end_to_end_errors", "command_timeouts", "reallocation_events",
-    "critical_minutes",
+    "critical_minutes", "temperature_c",
 )  # fmt: skip
 """Columns that ledgers of earlier versions do not have. Those versions leave them alone."""
 _THIN = """

@@ -57,6 +57,7 @@ class LedgerEntry(Struct, frozen=True, kw_only=True):
     command_timeouts: int | None = None
     reallocation_events: int | None = None
     critical_minutes: int | None = None
+    temperature_c: int | None = None
     passed: bool | None = None
 
     @property

@@ -283,8 +283,9 @@ def test_history(opens: Opens, capsys: Prints) -> None:
     lines = (
         "sdb: Samsung SSD 850 EVO 500GB, serial S21PN-sdb\n"
         "  3 readings since 2026-11-20\n"
-        "  2026-11-21     18 GB\n"
-        "  2026-11-22     18 GB\n"
+        "  temperature: 31 °C\n"
+        "  2026-11-21     18 GB  31 °C\n"
+        "  2026-11-22     18 GB  31 °C\n"
     )
     for name in ("sdb", "/dev/sdb", "S21PN-sdb", "PN-sdb"):
         assert run(["wear", "--history", name]) == 0

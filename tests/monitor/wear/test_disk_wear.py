@@ -148,6 +148,7 @@ def test_what_the_ledger_is_given() -> None:
         reallocated=0,
         uncorrectable=0,
         end_to_end_errors=0,
+        temperature_c=27,
         passed=True,
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
+from raidtui.features.wear.screen.temperature_lines import temperature_lines
 from raidtui.features.wear.screen.wear_lines import ASLEEP, WIDE, odd_names, running_self_test
 from raidtui.frame.chart import bar
 from raidtui.frame.pages import stamp
@@ -20,6 +21,7 @@ from raidtui.monitor.wear.faults import DiskCode
 from raidtui.monitor.wear.ledger_entries import MarkedCost, writes_per_day
 from raidtui.monitor.wear.readings import DiskHistory, WearLook
 from raidtui.monitor.wear.self_test_words import last_words
+from raidtui.monitor.wear.temperatures import day_temperatures
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, visible
 from raidtui.view.units import amount, counted, decimal_size
@@ -252,7 +254,7 @@ def _jobs(look: WearLook, snapshot: Snapshot, width: int) -> Iterator[Line]:
 
 
 def history_lines(history: DiskHistory, disk: DiskWear | None, width: int) -> list[Line]:
-    """Return one disk's history: a bar a day, the latest first, and what syncs and jobs have cost it."""
+    """Return one disk's history: what syncs and jobs have cost it, how warm it was, and a bar a day."""
     if not history.entries:
         text = "no history yet: it begins with the next reading; raidtui wear --record adds to it"
         return list(_said("", text, "", "plain", width))
@@ -273,6 +275,9 @@ def history_lines(history: DiskHistory, disk: DiskWear | None, width: int) -> li
         share = share_words([life_share(disk, size)])
         words = f"{amount(size)}{f' ({share})' if share else ''}"
         lines += _said(f" {_day(cost.began_s)}", f"{cost.what}: {words}", "", "plain", width)
+    lines += temperature_lines(
+        day_temperatures(history.entries), None if disk is None else disk.reading, width
+    )
     largest, cells = max((size for _, size in days), default=0), min(_BAR_OF_DAY, width - LABEL - 12)
     for at_s, size in reversed(days):
         filled = bar(size / largest if largest else 0.0, cells).replace("░", " ")

@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from raidtui.features.wear.screen.temperature_lines import temperature_lines
 from raidtui.features.wear.screen.wear_detail import body_lines, history_lines
 from raidtui.features.wear.screen.wear_lines import disk_line, head_line, rule_line
+from raidtui.model.smart import SmartReading
 from raidtui.monitor.wear.ledger_entries import Mark, MarkedCost
 from raidtui.monitor.wear.readings import WearLook, WearReader
+from raidtui.monitor.wear.temperatures import DayTemperature
 from raidtui.view.line import Line
 from tests.frame.drawn import text
 from tests.hosts.specs import ArraySpec, raid0, raid1, raid10
@@ -368,6 +371,7 @@ def test_history() -> None:
         == """\
  sdd       Samsung SSD 850 EVO 500GB, serial S21PN-sdd: 7 readings
  22 Nov 26 recover of data: 225 GB (0.062 % of its life)
+           temperature: 31 °C
  24 Nov 26    18 GB  ███▉
  23 Nov 26   225 GB  ████████████████████████████████████████████████
  22 Nov 26    18 GB  ███▉
@@ -384,3 +388,50 @@ def test_no_history() -> None:
            no history yet: it begins with the next reading; raidtui wear
            --record adds to it"""
     )
+
+
+# -- how warm it was
+
+
+def warm(*temperatures_c: int | None) -> tuple[DayTemperature, ...]:
+    """Return the temperatures of days that follow each other."""
+    return tuple(
+        DayTemperature(day=at, low_c=each, high_c=each)
+        for at, each in enumerate(temperatures_c)
+        if each is not None
+    )
+
+
+def test_temperatures_up_to_the_limit_of_the_disk() -> None:
+    reading = SmartReading(name="sda", temperature_limit_c=60, temperature_critical_c=70)
+    lines = list(temperature_lines(warm(30, 40, None, 50, 60, 65), reading, 80))
+    assert (
+        text(lines)
+        == """\
+           temperature: 30 to 65 °C, made for 60 °C, too hot on 1 of 5 days,
+           critical at 70 °C
+    65 °C      ▄▇
+              ▅██
+    30 °C  ▁▇ ███"""
+    )
+    assert [role for part, role in lines[2] if part.strip(" ") in {"▄", "▇"}] == ["plain", "warn"]
+
+
+def test_temperatures_of_a_few_days_have_no_chart() -> None:
+    assert text(list(temperature_lines(warm(30, 41), None, 80))) == " " * 11 + "temperature: 30 to 41 °C"
+    assert text(list(temperature_lines(warm(30, 30, 30), None, 80))) == " " * 11 + "temperature: 30 °C"
+    assert list(temperature_lines((), None, 80)) == []
+
+
+def test_temperatures_of_many_days_are_cut_to_the_width() -> None:
+    for width in (60, 80, 120):
+        for line in text(list(temperature_lines(warm(*range(20, 220)), None, width))).split("\n"):
+            assert len(line) <= width
+
+
+def test_a_limit_that_is_near_is_the_top_of_the_chart() -> None:
+    for limit_c, top in ((49, 49), (50, 50), (51, 40)):
+        reading = SmartReading(name="sda", temperature_limit_c=limit_c)
+        assert (
+            text(list(temperature_lines(warm(30, 35, 40), reading, 80))).split("\n")[1][:9] == f"{top:>6} °C"
+        )
