@@ -160,12 +160,16 @@ class SpeedWatch:
         )
 
     def _connection(self, disk: Disk) -> str:
-        """Return how a disk is connected, with the kind of its driver: by the beginning of its name."""
         known = self._connections.get(disk.name)
         if known is None or known[0] is not disk:
-            link = self._reader.link(f"{BLOCK}/{disk.disk}") or ""
-            known = self._connections[disk.name] = (disk, f"{disk.disk[:2]} {kind_of(disk.disk, link)}")
+            known = self._connections[disk.name] = (disk, self._connected(disk.disk))
         return known[1]
+
+    def _connected(self, name: str) -> str:
+        """Return how a disk is connected, with the kind of its driver; of a map, how what is below it is."""
+        below = {self._connected(each) for each in self._reader.names(f"{BLOCK}/{name}/slaves")}
+        kind = kind_of(name, self._reader.link(f"{BLOCK}/{name}") or "")
+        return f"{name[:2]} {kind} {sorted(below)}"
 
     def _look(self, snapshot: Snapshot) -> None:
         """Read the counters, and compare."""

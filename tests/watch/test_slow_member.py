@@ -192,6 +192,19 @@ def test_a_disk_at_usb_is_not_compared_with_one_at_sata(tmp_path: Path) -> None:
     assert slow(host.minutes(30)) is None
 
 
+@pytest.mark.parametrize(("below", "found"), [("sdd", True), ("nvme0n1", False)])
+def test_maps_are_compared_by_what_is_below_them(below: str, *, found: bool, tmp_path: Path) -> None:
+    maps = ("dm-0", "dm-1")
+    disks = {**{name: {"rotational": "0", "serial": name} for name in maps}, "sda": {}, below: {}}
+    host = Loaded(tmp_path, raid1(members=maps, uuid=UUID.replace(":", "")), disks=disks)
+    host.io = {name: [0] * 11 for name in maps}
+    host.waits_ms = {"dm-1": 40.0}
+    for name, disk in zip(maps, ("sda", below), strict=True):
+        host.kernel.put(f"/sys/class/block/{name}/slaves/{disk}", "")
+    host.console = host.watcher()
+    assert (slow(host.minutes(15)) is not None) is found
+
+
 def test_a_check_is_a_load_like_any_other(tmp_path: Path) -> None:
     host = Loaded(tmp_path, replace(ARRAY, sync=Syncing(action="check", done_kib=5, speed_kib_s=5)))
     assert slow(host.minutes(15)) is not None
