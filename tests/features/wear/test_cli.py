@@ -27,7 +27,7 @@ Prints = pytest.CaptureFixture[str]
 @pytest.fixture
 def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the history is; and nobody's settings are read."""
-    path = tmp_path / "state" / "wear.sqlite"
+    path = tmp_path / "state" / "root" / "wear.sqlite"
     monkeypatch.setattr("raidtui.monitor.wear.readings.ledger_path", lambda: path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     return path
@@ -201,7 +201,7 @@ def test_record_notes_what_the_members_did(opens: Opens, tmp_path: Path) -> None
     names = ("sda", "sda2", "sdb", "sdb2")
     host.put(DISKSTATS, "".join(f"8 0 {name} 1 0 8 1 1 0 8 1 0 1 2\n" for name in names))
     assert run(["wear", "--record"]) == 0
-    (kept,) = SpeedBook(tmp_path / "state" / "speeds", writes=False).records()
+    (kept,) = SpeedBook(tmp_path / "state" / "root" / "speeds", writes=False).records()
     assert kept.mark is not None
     assert sorted(kept.mark.io) == ["SSDA0001", "SSDB0001"]
 
@@ -232,9 +232,11 @@ def test_nothing_can_be_read(opens: Opens, ledger: Path, capsys: Prints, order: 
 
 def test_the_history_cannot_be_written(opens: Opens, ledger: Path, capsys: Prints) -> None:
     opens()
+    ledger.parent.parent.mkdir()
     ledger.parent.write_text("a file in its place")
     assert run(["wear", "--record"]) == 1
-    assert capsys.readouterr().err == f"raidtui: the ledger {ledger} cannot be opened: File exists\n"
+    *_, last = capsys.readouterr().err.splitlines()
+    assert last == f"raidtui: the ledger {ledger} cannot be opened: File exists"
 
 
 def test_another_host_has_its_own_history(capsys: Prints) -> None:
