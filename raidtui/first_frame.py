@@ -16,9 +16,9 @@ from raidtui.host.regular_files import read_regular
 from raidtui.model.geometry import awaited_slots
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, layout_short, printed_layout
 from raidtui.model.verdict import Condition, sync_phase, sync_word, troubles, urgency, verdict
-from raidtui.view.array_row import Brief, brief_line, list_title, list_width
+from raidtui.view.array_row import Brief, brief_line, list_width
 from raidtui.view.glyphs import to_cells
-from raidtui.view.line import Line, counts_line, header_line, tab_line
+from raidtui.view.line import Line, counts_line, header_line, rule_line, tab_line
 from raidtui.view.palette import choose_theme, colours_in, theme_folders
 from raidtui.view.slow_line import slow_baud
 
@@ -146,7 +146,7 @@ def frame(root: str, columns: int, rows: int, *, readonly: bool = False) -> list
         tab_line(TABS, "Arrays", columns),
     ]
     if width < columns:
-        lines.append(list_title(width))
+        lines.append(rule_line(width, "arrays"))
     lines += [brief_line(brief, width) for brief in briefs[:visible_rows]]
     return lines
 

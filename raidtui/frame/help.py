@@ -14,7 +14,8 @@ from textual.widget import Widget
 from raidtui.frame.commands import EVERYWHERE, HELP
 from raidtui.frame.dialog import Dialog
 from raidtui.frame.lines import Lines
-from raidtui.frame.pane import BodyLines, Pane
+from raidtui.frame.list_pane import BodyLines
+from raidtui.frame.pane import Pane
 from raidtui.frame.stock import STOCK
 from raidtui.view.line import Line
 from raidtui.view.wrapping import wrap, wrapped

@@ -36,17 +36,20 @@ else:
     _Base = object  # a mixin: Textual takes styles from one line of base classes alone
 
 
+NO_LINES = range(0)
+
+
 class LineBox(_Base):
     """Lines, scrolling or not."""
 
     _lines: list[Line]
-    _selected: int | None
+    _selected: range
     _styles_by_role: dict[str, Style]
     _paper: Color | None
 
     def _prepare(self) -> None:
         self._lines = []
-        self._selected = self._paper = None
+        self._selected, self._paper = NO_LINES, None
         self._styles_by_role = {}
 
     @property
@@ -64,14 +67,16 @@ class LineBox(_Base):
         """The number of the first line in view."""
         return self.scroll_offset.y
 
-    def show(self, lines: Sequence[Line], *, selected: int | None = None) -> None:
+    def show(self, lines: Sequence[Line], *, selected: int | range | None = None) -> None:
         """Show lines; only those that differ from what was shown before are drawn.
 
         Args:
             lines: all lines.
-            selected: the number of the line with the cursor's background; None for none.
+            selected: the number of the line with the cursor's background, or of several; None for none.
         """
         before, self._lines = self._lines, list(lines)
+        if not isinstance(selected, range):
+            selected = NO_LINES if selected is None else range(selected, selected + 1)
         was_selected, self._selected = self._selected, selected
         if before == self._lines and was_selected == selected:
             return
@@ -84,7 +89,7 @@ class LineBox(_Base):
         if not height:  # not in view: what was drawn before must not come back
             mark_dirty(self)
             return
-        chosen = {was_selected, selected} if was_selected != selected else set()
+        chosen = {*was_selected, *selected} if was_selected != selected else set()
         pairs = zip_longest(before[top : top + height], self._lines[top : top + height])
         regions = [
             Region(0, y, width, 1) for y, (old, new) in enumerate(pairs) if old != new or y + top in chosen
@@ -139,7 +144,7 @@ class LineBox(_Base):
         if not 0 <= number < len(self._lines):
             return Strip.blank(width, self.role_style("plain"))
         line = self._lines[number]
-        if number == self._selected:
+        if number in self._selected:
             base = self.role_style("selected")
             over = role_styles(self.app.current_theme)["selected"]
             segments = [Segment(text, self._chosen(role, over)) for text, role in line if text]
@@ -173,7 +178,7 @@ class ScrollLines(LineBox, ScrollView):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._prepare()
-        self._kept: int | None = None
+        self._kept: tuple[int, int] | None = None
 
     def count_changed(self) -> None:
         """Set the scrolled height. A change costs a layout, so it is at least the height of the widget."""
@@ -184,17 +189,18 @@ class ScrollLines(LineBox, ScrollView):
     def on_resize(self) -> None:
         """Set the scrolled height anew, and scroll the line of ``keep_in_view`` into view."""
         self.count_changed()
-        if self._kept is not None and self._kept < len(self._lines):
-            self.keep_in_view(self._kept)
+        if self._kept is not None and self._kept[0] < len(self._lines):
+            self.keep_in_view(*self._kept)
 
-    def keep_in_view(self, number: int) -> None:
-        """Scroll as little as needed to show a line, now and after a resize."""
-        self._kept = number
+    def keep_in_view(self, number: int, last: int | None = None) -> None:
+        """Scroll as little as needed to show a line, or those up to the last, now and after a resize."""
+        end = number if last is None else last
+        self._kept = (number, end)
         height = max(1, self.size.height)
         if number < self.top:
             self.scroll_to(y=number, animate=False, force=True)
-        elif number >= self.top + height:
-            self.scroll_to(y=number - height + 1, animate=False, force=True)
+        elif end >= self.top + height:
+            self.scroll_to(y=min(number, end - height + 1), animate=False, force=True)
 
 
 _COLOUR_OF = {

@@ -1,25 +1,19 @@
-"""A pane of the main screen with its list of rows, and how it is wired."""
+"""A pane of the main screen, and how it is wired."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, ClassVar, Generic, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import ClassVar, Generic, TypeVar
 
 from msgspec import Struct
-from textual import events
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
 
 from raidtui.frame.command import Command
-from raidtui.frame.commands import DOWN, UP
-from raidtui.frame.lines import Lines, ScrollLines
-from raidtui.frame.painting import painted
+from raidtui.frame.lines import ScrollLines
 from raidtui.frame.screen_shell import ScreenShell, shell_of
 from raidtui.model.finding import Severity
-from raidtui.view.line import Line
 from raidtui.watch.watch import Report
 
 READ_EVERY_S = 600.0
@@ -32,7 +26,6 @@ SEVERITY_ROLES = {
 """How a finding is drawn."""
 Source = TypeVar("Source")
 Look = TypeVar("Look")
-Row = TypeVar("Row")
 
 
 class KnobPair(Struct, frozen=True, kw_only=True):
@@ -153,72 +146,6 @@ class Pane(Vertical):
         return bool(why)
 
 
-class ListPane(Pane, Generic[Row]):
-    """A pane of rows, of which one is chosen by what it is, a rule, and below it what is known of that row.
-
-    Args:
-        report: the last report; None before the first.
-    """
-
-    STEM: ClassVar[str]
-    """How the ids of its parts begin."""
-    OTHERWISE: ClassVar[int | None] = 0
-    """The place that is chosen where the chosen row is not listed; None for none."""
-
-    def __init__(self, report: Report | None) -> None:
-        super().__init__(report)
-        self.chosen: Any = None
-        """The key of the chosen row."""
-        self.head = Lines(id=f"{self.STEM}-head", lines=[[]])
-        self.rows = self.make_rows()
-        self.rule = Lines(id=f"{self.STEM}-rule", lines=[[]])
-        self.body = BodyLines(id=f"{self.STEM}-body")
-
-    def make_rows(self) -> ScrollLines:
-        """Return what shows the rows."""
-        return RowList(self.move, id=f"{self.STEM}-list")
-
-    def compose(self) -> ComposeResult:
-        """Rows, rule, what is known of the chosen one."""
-        yield from (self.rows, self.rule, self.body)
-
-    def listed(self) -> Sequence[Row]:
-        """Return the rows that are listed, filtered."""
-        raise NotImplementedError
-
-    def key_of(self, row: Row) -> object:
-        """Return what a row is known by, when others come and go."""
-        raise NotImplementedError
-
-    @property
-    def place(self) -> int | None:
-        """The number of the chosen row; None where none is."""
-        keys = [self.key_of(row) for row in self.listed()]
-        if self.chosen in keys:
-            return keys.index(self.chosen)
-        return self.OTHERWISE if keys else None
-
-    @property
-    def row(self) -> Row | None:
-        """The chosen row."""
-        place = self.place
-        return self.listed()[place] if place is not None else None
-
-    def move(self, delta: int) -> None:
-        """Choose the row ``delta`` further down."""
-        rows = self.listed()
-        if rows:
-            self.chosen = self.key_of(rows[max(0, min(len(rows) - 1, (self.place or 0) + delta))])
-            self.redraw()
-
-    def show_rows(self, lines: list[Line], nothing: str, role: str = "plain") -> None:
-        """Show the rows with the chosen one in view; a sentence where there is none."""
-        place = self.place
-        self.rows.show(lines or [[(f" {nothing}", role)]], selected=place)
-        if place is not None:
-            self.rows.keep_in_view(place)
-
-
 class ReadingPane(Pane, Generic[Source, Look]):
     """A pane that shows what it reads on its own, every ten minutes while it is in view.
 
@@ -277,47 +204,3 @@ class ReadingPane(Pane, Generic[Source, Look]):
             return None
         self.look, self._read_of, self._read_at_s = look, source, time.monotonic()
         return look
-
-
-class BodyLines(ScrollLines, can_focus=True):
-    """What is known of the chosen row; it scrolls."""
-
-
-class RowList(ScrollLines, can_focus=True, inherit_bindings=False):
-    """Rows of which one is chosen, which stays in view. Keys move the choice; so does a click.
-
-    The page keys, too, are bindings: one that is typed before the list has the focus reaches it as a binding
-    alone, and Textual's own would scroll the rows without the choice.
-
-    Args:
-        move: chooses the row so many rows further down.
-        id: the widget's, for the style sheet.
-    """
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *UP.bindings,
-        *DOWN.bindings,
-        Binding("pageup", "page(-1)", show=False),
-        Binding("pagedown", "page(1)", show=False),
-        Binding("home", "move(-1000000)", show=False),
-        Binding("end", "move(1000000)", show=False),
-    ]
-
-    def __init__(self, move: Callable[[int], None], *, id: str) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self._move = move  # a message could be overtaken by the next key
-
-    def action_move(self, delta: int) -> None:
-        """Choose the row ``delta`` further down."""
-        with painted(self):
-            self._move(delta)
-
-    def action_page(self, pages: int) -> None:
-        """Choose the row so many pages further down."""
-        self.action_move(pages * max(1, self.size.height))
-
-    def on_click(self, event: events.Click) -> None:
-        """Choose the row under the mouse."""
-        row = event.y + self.scroll_offset.y
-        if self._selected is not None and row < len(self.lines):
-            self.action_move(row - self._selected)

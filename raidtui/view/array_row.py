@@ -14,11 +14,6 @@ def list_width(columns: int) -> int:
     return columns if columns < _WIDE else min(_WIDEST_PANEL, max(_PANEL, columns * 2 // 5))
 
 
-def list_title(width: int) -> Line:
-    """Return the rule above the list where it is a panel."""
-    return [(" ── ", "dim"), ("arrays", "strong"), (" " + "─" * (width - 12) + " ", "dim")]
-
-
 class Brief:
     """The content of an array's row.
 
@@ -29,6 +24,7 @@ class Brief:
 
     Attributes:
         note: text after the state where no sync runs: ``auto-read-only``, ``2 of 3 in sync``.
+        short_note: the same where there is less room; "" where it has no shorter form.
         suffix: the kernel's name, where another array has the same title.
         percent: progress of a sync, ``54.2 %``; "" for none.
         left_s: estimated seconds to the end of the sync.
@@ -36,8 +32,8 @@ class Brief:
     """
 
     __slots__ = (
-        "chunk_bytes", "glyph", "layout", "left_s", "level", "note", "percent", "role", "size_bytes",
-        "speed_kib_s", "suffix", "title", "urgency", "word",
+        "chunk_bytes", "glyph", "layout", "left_s", "level", "note", "percent", "role", "short_note",
+        "size_bytes", "speed_kib_s", "suffix", "title", "urgency", "word",
     )  # fmt: skip
 
     def __init__(self, title: str, role: str, word: str) -> None:
@@ -45,7 +41,7 @@ class Brief:
         self.role = role
         self.glyph = GLYPHS[role]
         self.word = word
-        self.note = ""
+        self.note = self.short_note = ""
         self.suffix = ""
         self.level = ""
         self.layout = ""
@@ -89,7 +85,10 @@ def brief_line(brief: Brief, width: int) -> Line:
             figures.pop()
         line.append((fit("".join(figures), room) + " ", state_role))
     else:
-        line.append((fit(visible(brief.note), room) + " ", "dim"))
+        note = visible(brief.note)
+        if cell_width(note) > room and brief.short_note:  # the details have all of it
+            note = visible(brief.short_note)
+        line.append((fit(note, room) + " ", "dim"))
     return line
 
 

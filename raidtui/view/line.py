@@ -1,13 +1,14 @@
 """Line, the drawing language: every pane and dialog, and the first frame, return lines to be drawn.
 
 A line is a list of spans, each a text and its role: ``plain``, ``dim``, ``strong``, ``ok``, ``warn``,
-``bad``, ``unknown``, ``accent``, ``tab``, ``key``, ``asked`` or ``selected``. The theme says what a role
-looks like. Plain classes and the standard library only, see ``raidtui.first_frame``.
+``bad``, ``unknown``, ``accent``, ``tab``, ``key``, ``asked`` or ``selected``; in a heat map ``field``,
+``figure`` or ``best`` with its step, 0 to 4. The theme says what a role looks like. Plain classes and the
+standard library only, see ``raidtui.first_frame``.
 """
 
 from __future__ import annotations
 
-from raidtui.view.text import cell_width, fit_words, visible
+from raidtui.view.text import cell_width, fit, fit_words, visible
 
 TYPE_CHECKING = False  # as in raidtui/__main__.py: the first frame imports this
 if TYPE_CHECKING:
@@ -38,6 +39,29 @@ def whole_columns(columns: dict[str, int], dropped: tuple[str, ...], room: int) 
             break
         kept.pop(name, None)
     return kept
+
+
+def rule_line(width: int, title: str = "", facts: Iterable[str] = ()) -> Line:
+    """Return a rule that begins with a title and as many facts, in their order, as fit.
+
+    Args:
+        width: cells.
+        title: what is below it; "" for none.
+        facts: what is said besides; the first stands in for a title that there is not, as far as it fits.
+    """
+    name = fit_words(visible(title), width - 8).rstrip()
+    words, rest = "", list(facts)
+    if rest and not name:
+        words = fit(visible(rest[0]), min(cell_width(visible(rest.pop(0))), max(0, width - 8)))
+    room = width - 7 - cell_width(name)
+    for fact in rest:
+        if cell_width(more := f"{words} · {visible(fact)}") > room:
+            break
+        words = more
+    rule = "─" * (width - 6 - cell_width(name) - cell_width(words))
+    if not name and not words:
+        return [(f" ───{rule} ", "dim")]
+    return [(" ── ", "dim"), (name, "strong"), (f"{words} ", "plain" if name else "dim"), (f"{rule} ", "dim")]
 
 
 def header_line(left: str, middle: Line, right: str, width: int) -> Line:

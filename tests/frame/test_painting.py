@@ -13,7 +13,7 @@ from textual.geometry import Region
 from textual.screen import Screen
 
 from raidtui.frame.lines import Lines
-from raidtui.frame.pane import RowList
+from raidtui.frame.list_pane import RowList
 from raidtui.view.text import cell_width
 from tests.frame.staging import (
     Paces,

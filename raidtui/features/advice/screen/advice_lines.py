@@ -10,8 +10,8 @@ from raidtui.features.advice.ignored import Ignored
 from raidtui.features.advice.session import AdviceLook
 from raidtui.frame.pages import stamp
 from raidtui.frame.pane import SEVERITY_ROLES
-from raidtui.view.line import GLYPHS, Line
-from raidtui.view.text import cell_width, fit, fit_words, visible
+from raidtui.view.line import GLYPHS, Line, Span
+from raidtui.view.text import fit, fit_words, visible
 from raidtui.view.wrapping import labelled, wrapped
 
 Row = tuple[Advice, Ignored | None]
@@ -21,29 +21,36 @@ _LABEL = 9
 
 def row_line(row: Row, width: int) -> Line:
     """Return a row in ``width`` cells; its card has all of it."""
+    (glyph, role), words = _sign(row)
+    return [(glyph, role), (fit(fit_words(visible(row[0].text), width - 4), width - 3), words)]
+
+
+def row_lines(row: Row, width: int) -> list[Line]:
+    """Return all of a row in as many lines of ``width`` cells as it takes."""
+    sign, words = _sign(row)
+    return labelled(sign[0], row[0].text, width - 4, (sign[1], words))
+
+
+def _sign(row: Row) -> tuple[Span, str]:
+    """Return a row's sign, and the role of its words."""
     each, ignored = row
     role = "dim" if ignored is not None else SEVERITY_ROLES[each.severity]
-    glyph = GLYPHS.get(role, "·")
-    words = "dim" if ignored is not None else "plain"
-    return [(f" {glyph} ", role), (fit(fit_words(visible(each.text), width - 4), width - 3), words)]
+    return (f" {GLYPHS.get(role, '·')} ", role), "dim" if ignored is not None else "plain"
 
 
-def rule_line(look: AdviceLook | None, width: int, *, everything: bool, busy: bool) -> Line:
-    """Return the line below the rows.
+def read_words(look: AdviceLook | None, *, everything: bool, busy: bool) -> tuple[str, ...]:
+    """Return what the rule says: the time of the reading.
 
     Args:
         look: None before the first reading.
-        width: of the window.
         everything: whether what is ignored is shown, too.
         busy: whether the host is being read.
     """
-    words = " reading the host " if busy else ""
-    if look is not None and not busy:
-        words = f" read {time.strftime('%H:%M', time.localtime(look.at_s))} "
-        if look.ignored:
-            words += f"· {len(look.ignored)} ignored{'' if everything else ': a shows all'} "
-    words = fit(words, min(cell_width(words), max(0, width - 8)))
-    return [(f" ───{words}{'─' * max(0, width - 5 - cell_width(words))} ", "dim")]
+    if busy or look is None:
+        return ("reading the host",) if busy else ()
+    read = f"read {time.strftime('%H:%M', time.localtime(look.at_s))}"
+    hidden = f"{len(look.ignored)} ignored{'' if everything else ': a shows all'}"
+    return (read, hidden) if look.ignored else (read,)
 
 
 def card_lines(row: Row, look: AdviceLook, width: int) -> list[Line]:

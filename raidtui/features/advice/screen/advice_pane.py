@@ -7,11 +7,19 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
-from raidtui.features.advice.screen.advice_lines import Row, card_lines, row_line, rule_line, unread_lines
+from raidtui.features.advice.screen.advice_lines import (
+    Row,
+    card_lines,
+    read_words,
+    row_line,
+    row_lines,
+    unread_lines,
+)
 from raidtui.features.advice.session import AdviceLook, AdviceSession
 from raidtui.first_frame import SMALLEST
 from raidtui.frame.command import Command
-from raidtui.frame.pane import ListPane, ReadingPane
+from raidtui.frame.list_pane import ListPane, rows_of
+from raidtui.frame.pane import ReadingPane
 from raidtui.frame.screen_shell import later
 from raidtui.view.line import Line
 from raidtui.watch.watch import Report
@@ -46,7 +54,7 @@ class AdvicePane(ListPane[Row], ReadingPane[AdviceSession, AdviceLook]):
         report: the last report; None before the first.
     """
 
-    ID, STEM = "advice-pane", "advice"
+    ID, STEM, NAME, LIST_CELLS = "advice-pane", "advice", "advice", 48
     COMMANDS = ADVICE
     BINDINGS: ClassVar[list[BindingType]] = [each for command in ADVICE for each in command.bindings]
 
@@ -123,12 +131,19 @@ class AdvicePane(ListPane[Row], ReadingPane[AdviceSession, AdviceLook]):
 
     def redraw(self) -> None:
         """Draw everything."""
-        width = self.app.size.width
-        if width < SMALLEST[0]:
+        if self.app.size.width < SMALLEST[0]:
             return
-        self.show_rows([row_line(row, width) for row in self.listed()], self._nothing())
-        self.rule.show([rule_line(self.look, width, everything=self.everything, busy=self.is_reading)])
-        self.body.show(self._body(self.row, width))
+        room, listed, row = self.room, self.listed(), self.row
+        width = room.list_cells
+        self.show_rows(
+            room,
+            [row_line(each, width) for each in listed],
+            [(f" {self._nothing()}", "plain")],
+            rows_of([row_lines(each, width) for each in listed]),
+        )
+        words = read_words(self.look, everything=self.everything, busy=self.is_reading)
+        self.show_titles(room, "" if row is None else row[0].subject or "this host", words)
+        self.show_body(room, self._body(row, room.detail_cells))
         self.redraw_frame()
 
     def _body(self, chosen: Row | None, width: int) -> list[Line]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from raidtui.features.arrays.screen.array_detail import finding_lines, rule_line
+from raidtui.features.arrays.screen.array_detail import finding_lines
 from raidtui.features.arrays.screen.array_rows import absence_words, state_of
 from raidtui.features.arrays.screen.speed_chart import LABEL
 from raidtui.model.absent import Absence, AbsentArray, AbsentMember
-from raidtui.view.line import Line
+from raidtui.view.line import Line, rule_line
 from raidtui.view.text import fit, tail, visible
 from raidtui.view.wrapping import wrap
 from raidtui.watch.watch import Report
@@ -22,7 +22,7 @@ def absent_head_lines(report: Report, absent: AbsentArray, width: int) -> list[L
         facts.append(f"ran until {time.strftime('%H:%M:%S', time.localtime(absent.seen_s))}")
     if absent.uuid:
         facts.append(absent.uuid)
-    lines = [rule_line(absent.title, facts, width)]
+    lines = [rule_line(width, absent.title, facts)]
     for finding in report.of(absent):
         lines += finding_lines(finding, finding.remedy, width - 1)
     role, word = state_of(report, absent)
@@ -54,7 +54,9 @@ def _members(absent: AbsentArray, width: int) -> Iterator[Line]:
         text = f"  {place:<2} {'':<4}  {fit(name, 11)} {fit(serial, 15)} "
         missing = ("not found yet", "unknown") if absent.awaits_udev else ("missing", "bad")
         words, role = _found(absent, member) if member is not None else missing
-        yield [(text, "plain"), (fit(words, width - len(text)), role)]
+        first, *further = wrap(words, max(20, width - len(text)))
+        yield [(text, "plain"), (first, role)]
+        yield from ([(" " * len(text), "plain"), (part, role)] for part in further)
 
 
 def _found(absent: AbsentArray, member: AbsentMember) -> tuple[str, str]:

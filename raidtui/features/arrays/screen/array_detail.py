@@ -20,7 +20,7 @@ from raidtui.model.reshape_words import change_words, progress_words, waits_word
 from raidtui.model.sync_record import LastCheck
 from raidtui.monitor.sync_watch import ended_at
 from raidtui.plans.pace_words import given_words, held_words
-from raidtui.view.line import GLYPHS, Line, whole_columns
+from raidtui.view.line import GLYPHS, Line, rule_line, whole_columns
 from raidtui.view.text import cell_width, fit, fit_words, tail, visible
 from raidtui.view.units import binary_size, duration, rate_mb_s, short_binary
 from raidtui.view.wrapping import wrap
@@ -50,19 +50,6 @@ def head_lines(
         beside: whether a narrow list is beside it: the identity begins with what that leaves out.
     """
     return [_identity(report, array, width, beside=beside), *first, _progress(report, array, width)]
-
-
-def rule_line(title: str, facts: Sequence[str], width: int) -> Line:
-    """Return a rule that begins with a title and as many facts, in their order, as fit."""
-    name = fit_words(visible(title), width - 8).rstrip()
-    room = width - 7 - cell_width(name)
-    words = ""
-    for fact in facts:
-        if cell_width(more := f"{words} · {visible(fact)}") > room:
-            break
-        words = more
-    rule = "─" * (width - 6 - cell_width(name) - cell_width(words))
-    return [(" ── ", "dim"), (name, "strong"), (f"{words} ", "plain"), (f"{rule} ", "dim")]
 
 
 def first_and_rest(
@@ -112,7 +99,7 @@ def _identity(report: Report, array: Array, width: int, *, beside: bool) -> Line
         facts.append(f"host {array.homehost}")
     if array.uuid:
         facts.append(array.uuid[:8])
-    return rule_line(array.title, facts, width)
+    return rule_line(width, array.title, facts)
 
 
 def _progress(report: Report, array: Array, width: int) -> Line:
@@ -227,7 +214,7 @@ def body_lines(report: Report, array: Array, width: int, height: int, rest: Sequ
     lines += [*_pace_lines(report, array, width), *_reshape_lines(array, width)]
     tall = height >= _TALL
     if tall:
-        lines += [[], rule_line("members", (), width + 1)]
+        lines += [[], rule_line(width + 1, "members")]
     lines += [*_members(report, array, width), *([[]] if tall and rest else []), *rest]
     for lack in report.snapshot.lacks:
         if lack.part != "changes":  # the header says read-only

@@ -15,7 +15,7 @@ from raidtui.model.finding import Event, FindingCode, Health, Tone
 from raidtui.model.levels import layout_short
 from raidtui.model.verdict import ROLES, state, urgency
 from raidtui.view.array_row import Brief
-from raidtui.view.line import GLYPHS, Line
+from raidtui.view.line import GLYPHS, Line, rule_line
 from raidtui.view.text import visible
 from raidtui.view.wrapping import wrap, wrapped
 from raidtui.watch.watch import Report
@@ -79,6 +79,7 @@ def brief_of(report: Report, array: Listed, shared: Collection[str] = ()) -> Bri
         absent.level = array.level or ""
         absent.layout = layout_short(array.level, array.layout)
         absent.note = absence_words(array)
+        absent.short_note = array.count_short
         return absent
     if report.snapshot.stale is not None and role != "bad":
         role = "unknown"  # that is how it was
@@ -136,7 +137,7 @@ def news_lines(events: Sequence[Event], width: int, height: int) -> list[Line]:
     """Return what happened last, newest first, in at most so many rows; nothing where nothing has."""
     if height < _LEAST_NEWS or not events:
         return []
-    lines: list[Line] = [[], [(" ── ", "dim"), ("log", "strong"), (" " + "─" * (width - 9) + " ", "dim")]]
+    lines: list[Line] = [[], rule_line(width, "log")]
     for event in reversed(events):
         clock = time.strftime("%H:%M", time.localtime(event.at_s))
         role = _TONE_ROLES[event.tone]

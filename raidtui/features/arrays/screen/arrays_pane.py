@@ -41,14 +41,15 @@ from raidtui.features.arrays.screen.slider import LimitSliders, Slider
 from raidtui.first_frame import SMALLEST
 from raidtui.frame.command import Command
 from raidtui.frame.lines import Lines
-from raidtui.frame.pane import BodyLines, Pane, RowList
+from raidtui.frame.list_pane import BodyLines, RowList
+from raidtui.frame.pane import Pane
 from raidtui.frame.screen_shell import later
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array
 from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
-from raidtui.view.array_row import brief_line, list_title, list_width
-from raidtui.view.line import Line
+from raidtui.view.array_row import brief_line, list_width
+from raidtui.view.line import Line, rule_line
 from raidtui.watch.watch import Report, limit_path
 
 _SETTLE_S = 0.12
@@ -193,7 +194,7 @@ class ArraysPane(Pane):
             self._shape = (panel, wide, most)
             self.set_class(wide, "-wide")
             self.title.display = self.news.display = wide
-            self.title.show([list_title(panel)])
+            self.title.show([rule_line(panel, "arrays")])
             self.panel.styles.width = panel if wide else "1fr"
             self.rows.styles.max_height = most
         self._news_size = (panel, max(0, height - _BESIDE_PANE - min(most, len(self._listed)) - 1))

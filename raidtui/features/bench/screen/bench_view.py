@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.timer import Timer
 
-from raidtui.features.bench.results.run_store import BenchHistory, fits
+from raidtui.features.bench.results.compare import series_of
+from raidtui.features.bench.results.run_store import BenchHistory, ResultsError, fits
 from raidtui.features.bench.screen.history_lines import (
     HistoryEntry,
     details_lines,
@@ -25,21 +25,23 @@ from raidtui.features.bench.session import BenchSession
 from raidtui.first_frame import SMALLEST
 from raidtui.frame.commands import DOWN, UP
 from raidtui.frame.lines import Lines, ScrollLines
-from raidtui.frame.pane import Pane
+from raidtui.frame.list_pane import PanelPane
 from raidtui.frame.screen_shell import later
 from raidtui.jobs.states import JobState
 from raidtui.model.finding import Tone
-from raidtui.view.line import Line
+from raidtui.view.line import Line, rule_line
 from raidtui.view.text import visible
 from raidtui.view.wrapping import wrapped
 from raidtui.watch.watch import Report
 
 if TYPE_CHECKING:
+    from raidtui.features.bench.results.run_record import RunSample
     from raidtui.features.bench.run.bench_progress import BenchProgress
 
 _LIVE_S = 0.4
 """At least two updates a second: fio reports four times."""
 _REST_S = 2.0
+_CURVE_ROWS, _MOST_RUNS = 20, 60
 _TONES: dict[str, Tone] = {
     JobState.DONE: Tone.GOOD,
     JobState.CANCELLED: Tone.WARN,
@@ -73,14 +75,14 @@ class BenchList(ScrollLines, can_focus=True, inherit_bindings=False):
         self._point(event.y + self.scroll_offset.y)
 
 
-class BenchView(Pane):
+class BenchView(PanelPane):
     """See the module.
 
     Args:
         report: the last report; None before the first.
     """
 
-    ID = "bench-pane"
+    ID, STEM, NAME, LIST_CELLS, LIST_SHARE = "bench-pane", "bench", "benchmarks", 126, 0.34
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("pageup", "scroll_body(-1)", show=False),
         Binding("pagedown", "scroll_body(1)", show=False),
@@ -98,6 +100,7 @@ class BenchView(Pane):
         self._rows_made: tuple[HistoryEntry, ...] = ()
         self._shown_of: tuple[BenchHistory | None, list[str]] = (None, [])
         self._details: tuple[HistoryEntry | None, int, list[Line]] = (None, 0, [])
+        self._samples: tuple[HistoryEntry | None, Mapping[int, Sequence[RunSample]]] = (None, {})
         self._looking = False
         self._read_of: BenchSession | None = None
         self._timer: Timer | None = None
@@ -109,9 +112,9 @@ class BenchView(Pane):
         self.body = ScrollLines(id="bench-body")
         self.body.can_focus = False
 
-    def compose(self) -> ComposeResult:
-        """What runs, a rule, the history, a rule, the chosen one."""
-        yield from (self.live, self.live_rule, self.head, self.rows, self.rule, self.body)
+    def above(self) -> tuple[Lines, ...]:
+        """What runs, a rule, the names of the columns."""
+        return (self.live, self.live_rule, self.head)
 
     def on_mount(self) -> None:
         """Draw the present state."""
@@ -197,7 +200,8 @@ class BenchView(Pane):
 
     def redraw(self) -> None:
         """Draw everything."""
-        width, height = self.app.size
+        room = self.room
+        width, height = room.list_cells, self.app.size.height
         if width < SMALLEST[0]:
             return
         progress = self.progress if self.progress is not None and self.progress.works else None
@@ -207,18 +211,20 @@ class BenchView(Pane):
         if progress is not None:
             stop_key = STOP_BENCH.shown_key(self.shell.keymap)
             self.live.show(live_lines(progress, width, height, stop_key=stop_key))
-            self.live_rule.show([_rule(width)])
+            self.live_rule.show([rule_line(width)])
         self._entries = self._shown()
         self._settle_choice()
         self.head.show([history_head(width)])
         now_s = self.session().reader.now_s()
         lines = [history_line(each, width, each.key in self.marked, now_s=now_s) for each in self._entries]
         at = next((n for n, each in enumerate(self._entries) if each.key == self.chosen), None)
-        self.rows.show(lines or self._nothing(width), selected=at)
+        lines = lines or self._nothing(width)
+        self.lay_out(room, len(lines))
+        self.rows.show(lines, selected=at)
         if at is not None:
             self.rows.keep_in_view(at)
-        self.rule.show([_rule(width)])
-        self.body.show(self._body(width))
+        self.show_titles(room, self.entry.title if self.entry is not None else "")
+        self.show_body(room, self._body(room.detail_cells), "IOPS over time", self._curves)
         self.redraw_frame()
 
     def _body(self, width: int) -> list[Line]:
@@ -232,6 +238,32 @@ class BenchView(Pane):
                 self._details = (entry, width, details_lines(entry, width))
             return [*lines, *self._details[2]]
         return [*lines, *([[(" None of its runs has finished yet.", "dim")]] if self._awaited else [])]
+
+    def _curves(self, cells: int, rows: int) -> list[Line]:
+        """Return what the chosen benchmark's runs reached over time; it is read where it is not known yet."""
+        entry = self.entry
+        if entry is None:
+            return []
+        if entry is not self._samples[0]:
+            later(self, self._read_samples, alone_in="samples")
+            return []
+        from raidtui.features.bench.screen.curves import MOST, curve_lines, drawn_of, has_braille  # noqa: PLC0415
+
+        drawn = drawn_of(series_of(entry.records)[:MOST], self._samples[1], "iops")
+        if not any(each.points for each in drawn):
+            return []
+        return curve_lines(drawn, "iops", cells, min(rows, _CURVE_ROWS), braille=has_braille())
+
+    async def _read_samples(self) -> None:
+        entry = self.entry
+        if entry is None:
+            return
+        try:
+            found = await self.session().samples([run.id for run in entry.records[:_MOST_RUNS]])
+        except ResultsError:
+            found = {}  # the history above says why
+        self._samples = (entry, found)
+        self.redraw()
 
     def _nothing(self, width: int) -> list[Line]:
         if self.history is None:
@@ -293,7 +325,3 @@ class BenchView(Pane):
 def _state_of_history(progress: BenchProgress | None) -> tuple[str, int, bool] | None:
     """Return the part of the state that changes with the history."""
     return None if progress is None else (progress.job, progress.done, progress.works)
-
-
-def _rule(width: int) -> Line:
-    return [(" " + "─" * (width - 2), "dim")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from raidtui.features.bench.results.compare import HITS, METRICS, measures_of, s
 from raidtui.features.bench.results.published import cache_remarks, heat_maps
 from raidtui.features.bench.results.run_record import RunRecord
 from raidtui.features.bench.results.run_store import RunFiles
-from raidtui.features.bench.screen.curves import MOST, curve_lines, drawn_of, two_charts
+from raidtui.features.bench.screen.curves import MOST, curve_lines, drawn_of, has_braille, two_charts
 from raidtui.features.bench.screen.heat_map import (
     NO_MAP,
     Layer,
@@ -33,7 +32,6 @@ from raidtui.view.text import cell_width, fit, visible
 from raidtui.view.units import counted
 
 _VIEWS = {"table": "Table", "time": "Over time", "heat": "Heat map"}
-_NO_BRAILLE = frozenset({"linux", "dumb", "vt100", "vt220"})
 """Terminals whose fonts lack the dots; the same that have the theme for few colours."""
 
 
@@ -133,7 +131,7 @@ class Comparison(PageScreen[None]):
         if count > MOST:
             words = f"series {self._first + 1} to {self._first + len(shown)} of {count}: ↑↓ shows others"
             lines = paragraph(words, width, "accent")
-        braille = os.environ.get("TERM", "") not in _NO_BRAILLE
+        braille = has_braille()
         if self.measure == "iops":
             hits = drawn_of(series, self._files.samples, HITS, before=self._first)
             return lines + two_charts(shown, hits, width, height - len(lines), braille=braille)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import bisect
 import math
+import os
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 
@@ -30,6 +31,7 @@ _EVERY = 16
 _SHARED = "*"
 _LEAST_ROWS, _LEAST_COLUMNS = 3, 8
 _FLAT, _THIN, _LEAST = 0.5, 0.02, 1e-6
+_NO_BRAILLE = frozenset({"linux", "vt100", "vt220", "dumb"})
 _LATENCIES = frozenset({"p50", "p99", "p99.9"})
 
 
@@ -62,6 +64,11 @@ class Drawn(Struct, frozen=True, kw_only=True):
     points: tuple[tuple[float, float], ...]
     run: str = ""
     steady: bool = True
+
+
+def has_braille() -> bool:
+    """Whether the terminal's font has the dots."""
+    return os.environ.get("TERM", "") not in _NO_BRAILLE
 
 
 def drawn_of(

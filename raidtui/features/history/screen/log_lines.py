@@ -13,12 +13,13 @@ from raidtui.features.history.identity import SubjectToday, Today, subject_of
 from raidtui.features.history.incidents import Incident
 from raidtui.features.history.patterns import Weight
 from raidtui.features.history.session import HistoryRun, HostHistory
+from raidtui.frame.list_pane import Rows, rows_of
 from raidtui.frame.pages import stamp
 from raidtui.model.finding import Event, EventKind, Tone
-from raidtui.view.line import Line
+from raidtui.view.line import Line, rule_line
 from raidtui.view.text import cell_width, fit, fit_words, visible
 from raidtui.view.units import counted, duration
-from raidtui.view.wrapping import labelled, wrapped
+from raidtui.view.wrapping import labelled, wrap, wrapped
 
 _WEIGHTS = {
     Tone.PLAIN: Weight.NOTE,
@@ -135,7 +136,7 @@ _ROLES = {
 _MARKS = {
     Weight.DETAIL: " ", Weight.NOTE: " ", Weight.WARNING: "▲", Weight.ERROR: "✖", Weight.CRITICAL: "✖",
 }  # fmt: skip
-_STAMP, _ABOUT = 12, 10
+_STAMP, _ABOUT, _DAY = 12, 10, 25
 _LABEL = 9
 _MOST = 400
 """Of an incident, so many lines are shown; an export has all."""
@@ -149,15 +150,8 @@ def row_line(row: LogRow, width: int, now_s: float) -> Line:
         width: of the window.
         now_s: the host's time: what is not of this day has its date.
     """
-    role = _ROLES[row.weight]
-    mark = _MARKS[row.weight]
-    if row.event is not None and row.event.tone is Tone.GOOD:
-        role, mark = "ok", "●"
-    if is_action(row):
-        mark = "›"
-    text = visible(row.text)
-    lines = len(row.incident.entries) if row.incident is not None else 1
-    more = f" ({lines})" if lines > 1 else ""
+    mark, role = _sign(row)
+    text, more = visible(row.text), _more(row)
     room = max(1, width - _STAMP - _ABOUT - 6 - len(more))
     return [
         (f" {fit(_when(row.at_s, now_s), _STAMP)} ", "dim"),
@@ -166,6 +160,38 @@ def row_line(row: LogRow, width: int, now_s: float) -> Line:
         (fit_words(text, min(room, cell_width(text))), role),
         (more, "dim"),
     ]
+
+
+def _sign(row: LogRow) -> tuple[str, str]:
+    """Return a row's mark and the role of its words."""
+    role, mark = _ROLES[row.weight], _MARKS[row.weight]
+    if row.event is not None and row.event.tone is Tone.GOOD:
+        role, mark = "ok", "●"
+    return "›" if is_action(row) else mark, role
+
+
+def _more(row: LogRow) -> str:
+    """Return how many lines an incident has; "" for one."""
+    lines = len(row.incident.entries) if row.incident is not None else 1
+    return f" ({lines})" if lines > 1 else ""
+
+
+def rows_by_day(rows: Sequence[LogRow], width: int) -> Rows:
+    """Return rows with all of their words, those of a day below a rule with its date."""
+    days = [time.strftime("%a %-d %b %Y", time.localtime(row.at_s)) for row in rows]
+    firsts = [number for number, day in enumerate(days) if not number or day != days[number - 1]]
+    rules = {number: rule_line(_DAY, "", (days[number],)) for number in firsts}
+    return rows_of([_whole(row, width) for row in rows], rules)
+
+
+def _whole(row: LogRow, width: int) -> list[Line]:
+    mark, role = _sign(row)
+    about = fit(visible(row.about), max(_ABOUT, cell_width(visible(row.about))))
+    start = f" {time.strftime('%H:%M:%S', time.localtime(row.at_s))} "
+    indent = cell_width(start) + cell_width(about) + 3
+    first, *further = wrap(row.text + _more(row), max(20, width - indent - 1))
+    line: Line = [(start, "dim"), (f"{about} ", "strong"), (f"{mark} ", role), (first, role)]
+    return [line, *([(" " * indent, "plain"), (part, role)] for part in further)]
 
 
 class DrawnRows:
@@ -189,35 +215,29 @@ def _when(at_s: float, now_s: float) -> str:
     return time.strftime("%H:%M:%S", time.localtime(at_s)) if same_day else stamp(at_s, now_s)
 
 
-def rule_line(history: HostHistory | None, run: HistoryRun | None, width: int, *, troubles: bool) -> Line:
-    """Return the line between the rows and the card: how far the reading is, or what was read.
+def read_words(history: HostHistory | None, run: HistoryRun | None, *, troubles: bool) -> tuple[str, ...]:
+    """Return what the rule says: how far the reading is, or what was read.
 
     Args:
         history: what was read; None before.
         run: the reading that is under way; None without one.
-        width: of the window.
         troubles: whether only warnings and worse are shown.
     """
     if run is not None:
         back = f", back to {time.strftime('%Y-%m-%d', time.localtime(run.at_s))}" if run.at_s else ""
-        words = f" reading: {run.lines:,} line{'' if run.lines == 1 else 's'}{back}; x ends it "
-    elif history is None:
-        words = ""
-    else:
-        words = f" {_read_words(history)}"
-        if troubles:
-            words += "· only troubles: t shows all "
-        if history.troubles:
-            words += f"· ▲ {counted(len(history.troubles), 'gap')} "
-    words = fit(words, min(cell_width(words), max(0, width - 8)))
-    return [(f" ───{words}{'─' * max(0, width - 5 - cell_width(words))} ", "dim")]
+        return (f"reading: {run.lines:,} line{'' if run.lines == 1 else 's'}{back}; x ends it",)
+    if history is None:
+        return ()
+    words = [_read_words(history), "only troubles: t shows all" if troubles else ""]
+    words += [f"▲ {counted(len(history.troubles), 'gap')}"] if history.troubles else []
+    return tuple(each for each in words if each)
 
 
 def _read_words(history: HostHistory) -> str:
     if history.first_s is None:
-        return "no history "
+        return "no history"
     since = time.strftime("%Y-%m-%d", time.localtime(history.first_s))
-    return f"{counted(len(history.boots), 'boot')} since {since} "
+    return f"{counted(len(history.boots), 'boot')} since {since}"
 
 
 def card_lines(row: LogRow, width: int, *, raw: bool) -> list[Line]:

@@ -17,18 +17,21 @@ from raidtui.features.history.screen.log_lines import (
     LogRow,
     LogRows,
     card_lines,
-    rule_line,
+    read_words,
+    rows_by_day,
     trouble_lines,
 )
 from raidtui.features.history.session import HistoryRun, HostHistory, TimelineSession
 from raidtui.first_frame import SMALLEST
 from raidtui.frame.command import Command
-from raidtui.frame.pane import ListPane, RowList
+from raidtui.frame.list_pane import ListPane, PanelRoom, RowList, Rows
 from raidtui.frame.screen_shell import later
 from raidtui.view.line import Line
 from raidtui.watch.watch import Report
 
 _PACE_S = 0.25
+_BY_DAY = 120
+"""From this width on, a day is a rule between its rows, where all have room."""
 _STEM = "raidtui-history"
 _FORMS = {
     "html": "incidents that open, in one page",
@@ -81,7 +84,7 @@ class LogLines(RowList):
 class LogPane(ListPane[LogRow]):
     """See the module. While the newest row is chosen, a newer one is chosen as it comes."""
 
-    ID, STEM = "log-pane", "log"
+    ID, STEM, NAME, LIST_CELLS, LIST_SHARE = "log-pane", "log", "log", 96, 0.57
     COMMANDS = LOG
     BINDINGS: ClassVar[list[BindingType]] = [each for command in LOG for each in command.bindings]
 
@@ -151,7 +154,7 @@ class LogPane(ListPane[LogRow]):
 
     def _show_progress(self) -> None:
         if self.display:
-            self._show_rule(self.app.size.width)
+            self._show_rule(self.room)
 
     # -- acting
 
@@ -268,14 +271,19 @@ class LogPane(ListPane[LogRow]):
         wanted = self.wanted_text.lower()
         self._shown = self._rows.shown(self.shell.log_events, wanted, troubles=self.only_troubles)
         self._at = self._find()
-        lines = self._drawn.lines(self._shown, width, self.shell.now_s())
-        self.show_rows(lines, self._nothing(), "dim")
-        self._show_rule(width)
-        self.body.show(self._card(self.row, width))
+        room = self.room
+        lines = self._drawn.lines(self._shown, room.list_cells, self.shell.now_s())
+        few = width >= _BY_DAY and len(lines) < self.most_rows(room)
+        whole = rows_by_day(self._shown, room.list_cells) if few else Rows()
+        self.show_rows(room, lines, [(f" {self._nothing()}", "dim")], whole)
+        self._show_rule(room)
+        self.show_body(room, self._card(self.row, room.detail_cells))
         self.redraw_frame()
 
-    def _show_rule(self, width: int) -> None:
-        self.rule.show([rule_line(self.history, self.run, width, troubles=self.only_troubles)])
+    def _show_rule(self, room: PanelRoom) -> None:
+        words = read_words(self.history, self.run, troubles=self.only_troubles)
+        row = self.row
+        self.show_titles(room, "" if row is None else row.about, words)
 
     def _card(self, row: LogRow | None, width: int) -> list[Line]:
         card = [] if row is None else card_lines(row, width, raw=self.raw)

@@ -8,11 +8,10 @@ from functools import partial
 from typing import ClassVar
 
 from textual import events
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.timer import Timer
 
-from raidtui.features.tune.screen.tune_detail import body_lines
+from raidtui.features.tune.screen.tune_detail import body_lines, knob_lines
 from raidtui.features.tune.screen.tune_lines import (
     KnobCell,
     column_at,
@@ -26,15 +25,15 @@ from raidtui.features.tune.screen.tune_rows import KnobRow, rows_of
 from raidtui.features.tune.session import TuneSession, still
 from raidtui.first_frame import SMALLEST
 from raidtui.frame.lines import Lines, ScrollLines
-from raidtui.frame.pane import Pane
+from raidtui.frame.list_pane import PanelPane, PanelRoom
 from raidtui.frame.screen_shell import later
 from raidtui.model.knob import KnobScope, Tuning
 from raidtui.view.line import Line
+from raidtui.view.text import visible
 from raidtui.watch.watch import Report
 
 EVERY_S = 3.0
 _LIVE_S = 0.9
-_OTHER_LINES = 4  # above and below the pane
 
 
 class KnobList(ScrollLines, can_focus=True, inherit_bindings=False):
@@ -72,14 +71,14 @@ class KnobRule(Lines):
             self._point(event.x)
 
 
-class KnobView(Pane):
+class KnobView(PanelPane):
     """The table of knobs and the details below it.
 
     Args:
         report: the newest report; None before the first.
     """
 
-    ID = "tune-pane"
+    ID, STEM, NAME, LIST_CELLS = "tune-pane", "knob", "knobs", 126
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("shift+tab", "knob(-1)", show=False),
         Binding("pageup", "scroll_body(-1)", show=False),
@@ -98,6 +97,7 @@ class KnobView(Pane):
         self.news: tuple[tuple[str, str], ...] = ()
         """Sentences about what was set last, with their roles."""
         self._at = 0
+        self._more: Line = []
         self._no_cpu: int | None = None
         """The number of the line that says that there is no cpufreq."""
         self._read_of: TuneSession | None = None
@@ -112,9 +112,9 @@ class KnobView(Pane):
         self.body = ScrollLines(id="knob-body")
         self.body.can_focus = False
 
-    def compose(self) -> ComposeResult:
-        """Columns, rows, rule, the chosen knob."""
-        yield from (self.head, self.rows, self.rule, self.body)
+    def above(self) -> tuple[Lines, ...]:
+        """The names of the columns."""
+        return (self.head,)
 
     def on_mount(self) -> None:
         """Read every few seconds, while the pane is in view."""
@@ -214,7 +214,8 @@ class KnobView(Pane):
 
     def redraw(self) -> None:
         """Draw everything."""
-        width = self.app.size.width
+        room = self.room
+        width = room.list_cells
         if self.report is None or width < SMALLEST[0]:
             return
         tuning, rows = self.tuning, self._shown()
@@ -222,28 +223,36 @@ class KnobView(Pane):
         self.head.show([head_line(width)])
         marks = marks_of(tuning) if tuning is not None else frozenset()
         chosen = KnobCell(row=self._at, knob=self.knob, asked=self.asked)
-        self._show_rows(rows, marks, chosen, width)
-        row = rows[self._at] if rows else None
-        more = more_line(row, marks, width, chosen) if row is not None else []
-        self.rule.show([[(" " + "─" * (width - 2), "dim")] if self.tuning is not None else [], more])
-        self.body.show(body_lines(tuning, row, self.knob, width, self.news) if tuning is not None else [])
+        self._show_rows(rows, marks, chosen, room)
+        row, width = rows[self._at] if rows else None, room.detail_cells
+        self._more = more_line(row, marks, width, chosen) if row is not None else []
+        if tuning is not None:
+            self.show_titles(room, self.chosen)
+            lines = body_lines(tuning, row, self.knob, width, self.news)
+            self.show_body(room, lines, f"knobs of {visible(self.chosen)}", partial(knob_lines, row))
         self.redraw_frame()
 
+    def show_rule(self, line: Line) -> None:
+        """Show the rule, and the knobs of the row that have no column."""
+        self.rule.show([line, self._more])
+
     def _show_rows(
-        self, rows: tuple[KnobRow, ...], marks: frozenset[tuple[str, str]], chosen: KnobCell, width: int
+        self, rows: tuple[KnobRow, ...], marks: frozenset[tuple[str, str]], chosen: KnobCell, room: PanelRoom
     ) -> None:
         no_cpu = self.tuning is not None and bool(self.tuning.no_cpufreq) and not self.wanted_text
         self._no_cpu = sum(row.subject.scope is KnobScope.DISK for row in rows) if no_cpu else None
-        scrolls = len(rows) + no_cpu > (self.app.size.height - _OTHER_LINES) // 2  # half of it is the list's
+        scrolls = len(rows) + no_cpu > self.most_rows(room)
         lines = [
-            row_line(row, marks, width - scrolls, chosen if number == self._at else None)
+            row_line(row, marks, room.list_cells - scrolls, chosen if number == self._at else None)
             for number, row in enumerate(rows)
         ]
         at = self._at
         if self._no_cpu is not None:
             lines.insert(self._no_cpu, [(" cpu       no cpufreq on this host", "dim")])
             at += at >= self._no_cpu
-        self.rows.show(lines or self._nothing(), selected=at if rows else None)
+        lines = lines or self._nothing()
+        self.lay_out(room, len(lines))
+        self.rows.show(lines, selected=at if rows else None)
         self.rows.keep_in_view(at)
 
     def _nothing(self) -> list[Line]:
@@ -255,7 +264,7 @@ class KnobView(Pane):
         if self.tuning is None:
             return ()
         wanted = self.wanted_text.lower()
-        rows = rows_of(self.tuning, self.app.size.width, apart=self.apart)
+        rows = rows_of(self.tuning, self.room.list_cells, apart=self.apart)
         return tuple(row for row in rows if not wanted or wanted in _words(row))
 
     def _settle_choice(self, rows: tuple[KnobRow, ...]) -> None:

@@ -15,6 +15,7 @@ from raidtui.view.text import cell_width, fit, visible
 from raidtui.view.wrapping import wrap, wrapped
 
 _LABEL = 11
+_VALUE, _BY = 22, 20
 ONCE = {"none": "was noop", "mq-deadline": "was deadline", "bfq": "closest to cfq, which is gone"}
 """By scheduler, the name up to Linux 4.20 of it or of what it replaced."""
 _WIDEST = 124
@@ -72,6 +73,24 @@ def range_words(knob: str, value: Value, *, explained: bool = False) -> str:
     return f"{words}, or system" if knob.startswith("sync_speed_") else words
 
 
+def knob_lines(row: KnobRow | None, width: int, height: int) -> list[Line]:
+    """Return all knobs of a row in at most ``height`` lines: value, possible values, who has set it."""
+    if row is None:
+        return []
+    values = [(knob, value) for knob in row.knobs if (value := row.value(knob)) is not None]
+    named = max((len(knob) for knob, _ in values), default=0)
+    lines: list[Line] = []
+    for knob, value in values:
+        unit = f" {KNOBS[knob].unit}" if KNOBS[knob].unit and value.text.isdigit() else ""
+        figure = fit(visible(f"{value.text}{unit}"), _VALUE)
+        by = fit(visible(value.set_by.words), _BY)
+        room = max(0, width - named - _VALUE - _BY - 6)
+        first, *rest = wrap(range_words(knob, value), max(20, room))
+        lines.append([(f" {knob:<{named}}  ", "dim"), (f"{figure}  ", "plain"), (f"{by} {first}", "dim")])
+        lines += [[(" " * (width - room - 1) + part, "dim")] for part in rest]
+    return lines[:height]
+
+
 def _head(row: KnobRow, knob: str, width: int) -> Iterator[Line]:
     value = row.value(knob)
     text = "none"
@@ -83,6 +102,8 @@ def _head(row: KnobRow, knob: str, width: int) -> Iterator[Line]:
     room = width - cell_width(head) - cell_width(what) - 1
     end = [(" " * room + what, "dim")] if what and room > 1 else []
     yield [(fit(head, min(width, cell_width(head))), "strong"), *end]
+    if what and not end:
+        yield [(fit(f" {what}", width), "dim")]
 
 
 def _identity(subject: Subject) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import NamedTuple
 
 from raidtui.frame.pages import OLD_S, stamp
 from raidtui.frame.pane import SEVERITY_ROLES
@@ -33,10 +34,38 @@ _SHORT = {
 _HOURS_A_YEAR = 8766
 
 
-def _model_width(width: int) -> int:
-    wide = _SERIAL + _AGE + _TEMPERATURE if width >= WIDE else 0
-    rate = _rate_width(width)
-    return max(6, min(32, width - _NAME - _LEFT - 3 - _BY - _AMOUNT - rate - _ENDS - 2 - wide))
+class NameCells(NamedTuple):
+    """How many cells models and serial numbers get, with the blank behind them.
+
+    Args:
+        serial: 0 where there is no room for them.
+    """
+
+    model: int
+    serial: int
+
+
+def name_cells(look: WearLook, width: int) -> NameCells:
+    """Return the columns of what disks are called: what the models leave free, long serial numbers have."""
+    wide = width >= WIDE
+    room = width - _NAME - _LEFT - 3 - _BY - _AMOUNT - _rate_width(width) - _ENDS - 2
+    if not wide:
+        return NameCells(max(6, min(32, room)), 0)
+    room -= _AGE + _TEMPERATURE
+    model = max((cell_width(_model(disk, look)) + 1 for disk in look.disks), default=0)
+    longest = max((cell_width(_serial(disk, look)) + 1 for disk in look.disks), default=0)
+    serial = max(_SERIAL, min(longest, room - model))
+    return NameCells(max(6, min(32, room - serial)), serial)
+
+
+def _model(disk: DiskWear, look: WearLook) -> str:
+    known = look.known.get(disk.name)
+    return visible((disk.reading and disk.reading.model) or (known and known.model) or "")
+
+
+def _serial(disk: DiskWear, look: WearLook) -> str:
+    known = look.known.get(disk.name)
+    return visible((disk.reading and disk.reading.serial) or (known and known.serial) or "")
 
 
 def _rate_width(width: int) -> int:
@@ -44,50 +73,47 @@ def _rate_width(width: int) -> int:
     return _RATE if width >= _NARROW else 0
 
 
-def head_line(width: int, *, since: bool = False) -> Line:
+def head_line(cells: NameCells, width: int, *, since: bool = False) -> Line:
     """Return the names of the columns; of those of what was written, since the mark or ever."""
     amount, rate = ("since mark", "life") if since else ("written", "daily")
-    wide = f"{'serial':<{_SERIAL}}{'age':>{_AGE}}{'temp.':>{_TEMPERATURE}}" if width >= WIDE else ""
+    wide = f"{'serial':<{cells.serial}}{'age':>{_AGE}}{'temp.':>{_TEMPERATURE}}" if cells.serial else ""
     of_rate = f"{rate:>{_RATE}}" if _rate_width(width) else ""
     text = (
-        f" {'disk':<{_NAME}}{fit('model', _model_width(width))}{wide}{'left':>{_LEFT}}   "
+        f" {'disk':<{_NAME}}{fit('model', cells.model)}{wide}{'left':>{_LEFT}}   "
         f"{'worn by':<{_BY}}{amount:>{_AMOUNT}}{of_rate}{'ends':>{_ENDS}}"
     )
     return [(fit(text, width), "dim")]
 
 
-def disk_line(disk: DiskWear, look: WearLook, width: int, *, since: bool = False) -> Line:
+def disk_line(disk: DiskWear, look: WearLook, cells: NameCells, width: int, *, since: bool = False) -> Line:
     """Return a disk's row in ``width`` cells.
 
     Args:
         disk: its wear.
         look: for what was written since the mark, and what udev calls one that said nothing itself.
+        cells: of model and serial number, see ``name_cells``.
         width: of the window.
         since: whether that is shown, instead of what was written ever.
     """
-    known = look.known.get(disk.name)
     reading, role = disk.reading, role_of(disk, odd=disk.name in odd_names(look))
     base = "plain" if reading is not None else "dim"
     glyph = "" if role == "plain" else GLYPHS[role]
     name = visible(disk.name)
     room = _NAME - 2 - cell_width(name)
-    model = (reading and reading.model) or (known and known.model) or ""
     left, left_role = _left(disk)
     amount, rate = _since(disk, look) if since else (_written(disk), _per_day(disk))
     line: Line = [
         (f" {fit(name, min(cell_width(name), _NAME - 2))} ", base),
         (glyph or " ", role if glyph else base),
         (" " * max(0, room), base),
-        (fit(visible(model), _model_width(width)), base),
+        (fit(_model(disk, look), cells.model), base),
     ]
-    if width >= WIDE:
-        serial = visible((reading and reading.serial) or (known and known.serial) or "")
+    if cells.serial:
+        serial = tail(_serial(disk, look), cells.serial - 1)
         warm = "" if reading is None or reading.temperature_c is None else f"{reading.temperature_c} °C"
-        line.append(
-            (f"{fit(tail(serial, _SERIAL - 1), _SERIAL)}{_age(disk):>{_AGE}}{warm:>{_TEMPERATURE}}", base)
-        )
+        line.append((f"{fit(serial, cells.serial)}{_age(disk):>{_AGE}}{warm:>{_TEMPERATURE}}", base))
     line.append((f"{left:>{_LEFT}}", left_role))
-    ends = _ends(disk, wide=width >= WIDE)
+    ends = _ends(disk, wide=bool(cells.serial))
     rate = f"{rate:>{_RATE}}" if _rate_width(width) else ""
     line.append((f"   {fit(worn_by(disk), _BY)}{amount:>{_AMOUNT}}{rate}{ends:>{_ENDS}}", base))
     return line
@@ -192,26 +218,20 @@ def _day(at_s: float, now_s: float) -> str:
     return time.strftime(form, time.localtime(at_s)).lstrip("0")
 
 
-def rule_line(look: WearLook | None, width: int, *, since: bool = False, busy: bool = False) -> Line:
-    """Return the line below the table, with the time of the reading in it, and of the mark.
+def read_words(look: WearLook | None, *, since: bool = False, busy: bool = False) -> tuple[str, ...]:
+    """Return what the rule says: the time of the reading, and of the mark.
 
     Args:
         look: None before the first reading.
-        width: of the window.
         since: whether the table is about what was written since the mark.
         busy: whether the disks are being read.
     """
-    words = " reading the disks " if busy else ""
-    if look is None and busy:  # nothing is above it, and it moves down with the first reading
-        return [(f" ───{words}─── ", "dim")]
-    if look is not None and not busy:
-        words = f" read {time.strftime('%H:%M', time.localtime(look.at_s))} "
-        if since and look.mark is not None:
-            named = f' "{visible(look.mark.what)}"' if look.mark.what else ""
-            words += f"· since the mark{named} of {stamp(look.mark.at_s, look.at_s)} "
-        elif look.known_since_s is not None:
-            words += f"· history since {_day(look.known_since_s, look.at_s)} "
-        elif any(disk.entry is not None for disk in look.disks):
-            words += "· no history yet "
-    words = fit(words, min(cell_width(words), max(0, width - 8)))
-    return [(f" ───{words}{'─' * max(0, width - 5 - cell_width(words))} ", "dim")]
+    if busy or look is None:
+        return ("reading the disks",) if busy else ()
+    read = f"read {time.strftime('%H:%M', time.localtime(look.at_s))}"
+    if since and look.mark is not None:
+        named = f' "{visible(look.mark.what)}"' if look.mark.what else ""
+        return read, f"since the mark{named} of {stamp(look.mark.at_s, look.at_s)}"
+    if look.known_since_s is not None:
+        return read, f"history since {_day(look.known_since_s, look.at_s)}"
+    return (read, "no history yet") if any(disk.entry is not None for disk in look.disks) else (read,)

@@ -6,17 +6,24 @@ import time
 from functools import partial
 from typing import ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.timer import Timer
 
 from raidtui.features.wear.screen.self_test_flow import SelfTestFlow
 from raidtui.features.wear.screen.wear_detail import body_lines, history_lines
-from raidtui.features.wear.screen.wear_lines import disk_line, head_line, rule_line, running_self_test
+from raidtui.features.wear.screen.wear_lines import (
+    disk_line,
+    head_line,
+    name_cells,
+    read_words,
+    running_self_test,
+)
 from raidtui.features.wear.session import WearSession
 from raidtui.first_frame import SMALLEST
 from raidtui.frame.command import Command
-from raidtui.frame.pane import ListPane, ReadingPane
+from raidtui.frame.lines import Lines
+from raidtui.frame.list_pane import ListPane
+from raidtui.frame.pane import ReadingPane
 from raidtui.frame.screen_shell import later
 from raidtui.host.readers.host_reader import READONLY
 from raidtui.monitor.wear.disk_wear import DiskWear
@@ -46,7 +53,8 @@ READ = Command(
 HISTORY = Command(
     id="wear.history", keys="h", action="history", label="History", words="tbw written smart",
     help="Show what was written to the chosen disk day by day, and what syncs and jobs wrote.",
-    now=lambda pane: "History" if pane.history is None else "All disks",
+    refuse=lambda pane: "the history is shown below the disks" if pane.room.beside else "",
+    now=lambda pane: "All disks" if pane.opened else "History",
 )  # fmt: skip
 SELF_TEST = Command(
     id="wear.self_test", keys="t", action="self_test", label="Self-test",
@@ -64,19 +72,23 @@ class WearPane(ListPane[DiskWear], ReadingPane[WearSession, WearLook]):
         report: the last report; None before the first.
     """
 
-    ID, STEM, OTHERWISE = "wear-pane", "wear", None
+    ID, STEM, NAME, OTHERWISE = "wear-pane", "wear", "disks", None
+    LIST_CELLS = 118
     COMMANDS = WEAR
     BINDINGS: ClassVar[list[BindingType]] = [each for command in WEAR for each in command.bindings]
 
     def __init__(self, report: Report | None) -> None:
         super().__init__(report)
+        self.head = Lines(id="wear-head", lines=[[]])
         self.since = False
         self.history: DiskHistory | None = None
+        self.opened = False
+        """Whether the history is shown instead of all disks; beside the details it is shown anyway."""
         self._follows: Timer | None = None
 
-    def compose(self) -> ComposeResult:
-        """Columns, disks, rule, the rest."""
-        yield from (self.head, self.rows, self.rule, self.body)
+    def above(self) -> tuple[Lines, ...]:
+        """The names of the columns."""
+        return (self.head,)
 
     @property
     def device(self) -> str:
@@ -113,8 +125,7 @@ class WearPane(ListPane[DiskWear], ReadingPane[WearSession, WearLook]):
         if mark is not None:
             self._marked(look)
         self.redraw()
-        if self.history is not None:
-            await self._read_history()
+        await self._follow_choice()
 
     def _follow_self_tests(self) -> None:
         """Read the disks that run a self-test, while the pane is in view; those of another host are not."""
@@ -159,30 +170,38 @@ class WearPane(ListPane[DiskWear], ReadingPane[WearSession, WearLook]):
         """Show what was written since the mark, or ever."""
         if not self.refuses(SINCE):
             self.since = not self.since
-            self.history = None
+            self.opened = False
             self.redraw()
 
     def action_history(self) -> None:
         """Show the chosen disk's history, or everything again."""
-        if self.history is not None:
-            self.history = None
+        if self.refuses(HISTORY):
+            return
+        if self.opened:
+            self.opened = False
             self.redraw()
         elif self.chosen is not None:
             later(self, partial(self._read_history, opens=True))
+
+    async def _follow_choice(self) -> None:
+        """Read the history of the disk that is chosen now, where one is shown."""
+        if self.opened or (self.room.beside and self.chosen is not None):
+            await self._read_history()
 
     async def _read_history(self, *, opens: bool = False) -> None:
         """Read the chosen disk's history; one that was left meanwhile stays left, unless this opens it."""
         wearing, name = self.source(), self.device
         disk = None if self.look is None else self.look.disk(name)
         identity = self._identity(disk)
-        if wearing is None or not identity:
-            self.say(f"{name} reports no serial number: it has no history", "warn")
+        if not identity:
+            if opens or self.opened:
+                self.say(f"{name} reports no serial number: it has no history", "warn")
             return
         found = await wearing.history(identity)
         if isinstance(found, str):
             self.say(found, "bad")
-        elif name == self.device and (opens or self.history is not None):
-            self.history = found
+        elif name == self.device and (opens or self.opened or self.room.beside):
+            self.history, self.opened = found, opens or self.opened
             self.redraw()
 
     def _identity(self, disk: DiskWear | None) -> str:
@@ -197,8 +216,9 @@ class WearPane(ListPane[DiskWear], ReadingPane[WearSession, WearLook]):
 
     def choose(self, key: str) -> None:
         """Choose a disk, or the first one where it is not among them."""
-        self.chosen, self.history, self.wanted_text = key, None, ""
+        self.chosen, self.opened, self.wanted_text = key, False, ""
         self.redraw()
+        later(self, self._follow_choice, alone_in="history")
 
     def show_report(self, report: Report) -> None:
         """Take a report: other arrays are drawn anew, other figures are none of this pane's."""
@@ -209,21 +229,24 @@ class WearPane(ListPane[DiskWear], ReadingPane[WearSession, WearLook]):
     def move(self, delta: int) -> None:
         """Choose the disk ``delta`` rows further down."""
         super().move(delta)
-        if self.history is not None:
-            later(self, self._read_history, alone_in="history")
+        if self.opened or self.room.beside:
+            later(self, self._follow_choice, alone_in="history")
 
     def redraw(self) -> None:
         """Draw everything."""
-        width = self.app.size.width
+        room = self.room
+        width = room.list_cells
         if self.report is None or width < SMALLEST[0]:
             return
         look = self.look
         held = look or WearLook(at_s=0.0)
-        self.head.show([head_line(width, since=self.since)])
-        lines = [disk_line(disk, held, width, since=self.since) for disk in self.listed()]
-        self.show_rows(lines, self._nothing())
-        self.rule.show([rule_line(look, width, since=self.since, busy=self.is_reading)])
-        self.body.show(self._body(width))
+        cells = name_cells(held, width)
+        self.head.show([head_line(cells, width, since=self.since)])
+        lines = [disk_line(disk, held, cells, width, since=self.since) for disk in self.listed()]
+        self.show_rows(room, lines, [(f" {self._nothing()}", "plain")])
+        words = read_words(look, since=self.since, busy=self.is_reading)
+        self.show_titles(room, "findings and writes", words)
+        self.show_body(room, self._body(room.detail_cells), f"{self.device}: written by day", self._further)
         if self._follows is not None:
             (self._follows.resume if self._tested() else self._follows.pause)()
         self.redraw_frame()
@@ -231,11 +254,18 @@ class WearPane(ListPane[DiskWear], ReadingPane[WearSession, WearLook]):
     def _body(self, width: int) -> list[Line]:
         if self.look is None or self.report is None:
             return []
-        if self.history is not None:
+        if self.opened and self.history is not None and not self.room.beside:
             return history_lines(self.history, self.look.disk(self.device), width)
         return body_lines(
             self.look, self.report.snapshot, width, since=self.since, chosen=self.device or None
         )
+
+    def _further(self, cells: int, rows: int) -> list[Line]:
+        """Return the chosen disk's history, where it has been read."""
+        known, look = self.history, self.look
+        if known is None or look is None or known.disk != self._identity(look.disk(self.device)):
+            return []
+        return history_lines(known, look.disk(self.device), cells)[:rows]
 
     def _nothing(self) -> str:
         if self.wanted_text:

@@ -87,7 +87,10 @@ def pressing(*keys: str) -> Prepares:
 
 
 def rows(pane: AdvicePane) -> list[str]:
-    return ["".join(text for text, _ in line).strip() for line in pane.rows.lines]
+    """The rows, each with all of its lines."""
+    lines = ["".join(text for text, _ in line).strip() for line in pane.rows.lines]
+    places = pane.rows.places or [range(at, at + 1) for at in range(len(lines))]
+    return [" ".join(lines[each.start : each.stop]) for each in places]
 
 
 @SIZES

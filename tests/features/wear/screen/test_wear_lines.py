@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from raidtui.features.wear.screen.temperature_lines import temperature_lines
 from raidtui.features.wear.screen.wear_detail import body_lines, history_lines
-from raidtui.features.wear.screen.wear_lines import disk_line, head_line, rule_line
+from raidtui.features.wear.screen.wear_lines import disk_line, head_line, name_cells, read_words
 from raidtui.model.smart import SmartReading
 from raidtui.monitor.wear.ledger_entries import Mark, MarkedCost
 from raidtui.monitor.wear.readings import WearLook, WearReader
@@ -24,6 +24,7 @@ from tests.monitor.wear.hosts import GB, TB, WearHost, asleep, denied, dom, evo,
 
 DATA = raid10("md127", "data", members=("sda2", "sdb2", "sdc2", "sdd2"), component_kib=219_726_562)
 FOUR = {name: evo(name, 12_400 * GB) for name in ("sda", "sdb", "sdc", "sdd")}
+NOTHING = WearLook(at_s=0.0)
 SKEWED = {**FOUR, "sdd": evo("sdd", 61_700 * GB, 89)}
 
 
@@ -40,7 +41,7 @@ def look_at(said: Mapping[str, str], *arrays: ArraySpec, **more: Any) -> tuple[W
 def row(said: str, width: int = 80, **more: Any) -> str:
     look, _ = look_at({"sda": said}, raid1("md1", "x", members=("sda", None)))
     look = replace(look, **more)
-    return text([disk_line(look.disks[0], look, width, since="since" in more)])
+    return text([disk_line(look.disks[0], look, name_cells(look, width), width, since="since" in more)])
 
 
 def body(said: Mapping[str, str], *arrays: ArraySpec, width: int = 80, **more: Any) -> str:
@@ -52,17 +53,20 @@ def body(said: Mapping[str, str], *arrays: ArraySpec, width: int = 80, **more: A
 
 
 def test_columns() -> None:
-    assert text([head_line(80)]) == (
+    assert text([head_line(name_cells(NOTHING, 80), 80)]) == (
         " disk      model                   left   worn by       written   daily    ends"
     )
-    assert text([head_line(80, since=True)]) == (
+    assert text([head_line(name_cells(NOTHING, 80), 80, since=True)]) == (
         " disk      model                   left   worn by    since mark    life    ends"
     )
-    assert text([head_line(120)]) == (
+    assert text([head_line(name_cells(NOTHING, 120), 120)]) == (
         " disk      model                           serial              age  temp.  left   worn by "
         "      written   daily    ends"
     )
-    assert text([head_line(60)]) == " disk      model       left   worn by       written    ends"
+    assert (
+        text([head_line(name_cells(NOTHING, 60), 60)])
+        == " disk      model       left   worn by       written    ends"
+    )
 
 
 def changed(name: str, **known: Any) -> str:
@@ -136,9 +140,9 @@ def test_a_row_is_as_wide_as_the_window() -> None:
         {**SKEWED, "sdb": asleep(), "sdc": changed("intel-s3500-240", model="写真と音楽と動画と文書")}
     )
     for width in (60, 80, 99, 100, 120, 200):
-        assert len(text([head_line(width)])) <= width
+        assert len(text([head_line(name_cells(NOTHING, width), width)])) <= width
         for disk in look.disks:
-            line = disk_line(disk, look, width)
+            line = disk_line(disk, look, name_cells(look, width), width)
             assert sum(len(part.encode("utf-16-le")) // 2 for part, _ in line) <= width
 
 
@@ -172,7 +176,7 @@ def test_what_came_since_the_mark() -> None:
 
 def test_colours_say_the_same_as_signs() -> None:
     look, _ = look_at({**SKEWED, "sda": evo("sda", 12 * TB, 8), "sdb": nvme("sdb", 104, TB), "sdc": asleep()})
-    lines = [disk_line(disk, look, 80) for disk in look.disks]
+    lines = [disk_line(disk, look, name_cells(look, 80), 80) for disk in look.disks]
     assert roles(lines[0], "▲", "8 %") == ["warn", "warn"]
     assert roles(lines[1], "✖", "0 %") == ["bad", "bad"]
     assert {role for _, role in lines[2]} == {"dim"}
@@ -181,17 +185,16 @@ def test_colours_say_the_same_as_signs() -> None:
 
 def test_the_rule() -> None:
     look, _ = look_at(FOUR)
-    assert text([rule_line(None, 60)]) == " " + "─" * 58
-    assert text([rule_line(look, 60, busy=True)]) == " ─── reading the disks " + "─" * 36
-    assert text([rule_line(look, 60)]) == " ─── read 21:25 · no history yet " + "─" * 26
+    assert read_words(None) == ()
+    assert read_words(look, busy=True) == ("reading the disks",)
+    assert read_words(look) == ("read 21:25", "no history yet")
     known = replace(look, known_since_s=EPOCH_S - 40 * 86_400)
-    assert text([rule_line(known, 60)]) == " ─── read 21:25 · history since 11 Oct " + "─" * 20
+    assert read_words(known) == ("read 21:25", "history since 11 Oct")
     older = replace(look, known_since_s=EPOCH_S - 400 * 86_400)
-    assert text([rule_line(older, 60)]) == " ─── read 21:25 · history since 2025-10-16 " + "─" * 16
+    assert read_words(older) == ("read 21:25", "history since 2025-10-16")
     mark = Mark(id=1, at_s=EPOCH_S - 9000, kind="mark", what="new [b]cable\x1b")
-    assert text([rule_line(replace(known, mark=mark), 74, since=True)]) == (
-        ' ─── read 21:25 · since the mark "new [b]cable\\x1b" of 20 Nov 18:55 ─────'
-    )
+    words = 'since the mark "new [b]cable\\x1b" of 20 Nov 18:55'
+    assert read_words(replace(known, mark=mark), since=True) == ("read 21:25", words)
 
 
 # -- below it
