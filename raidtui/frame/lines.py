@@ -215,6 +215,10 @@ _COLOUR_OF = {
     "tab": "accent",
     "key": "accent",
 }
+HEAT = ("#002090", "#4a5568", "#3f9fa0", "#b9b48c", "#fee838")
+"""The steps of a heat map, low to high: each is lighter than the one before, from blue to yellow, so that no
+kind of colour blindness and no background takes an end of it for the other; with sixteen colours, too."""
+_ON_DARK, _ON_LIGHT, _FIRST_LIGHT = "#ffffff", "#000000", 2
 _BOLD = frozenset({"strong", "bad", "tab", "key", "asked"})
 PLAIN = Style.null()
 
@@ -226,6 +230,18 @@ def role_styles(theme: Theme) -> Mapping[str, Style]:
         theme: one of ``raidtui.frame.themes``; with another one, roles differ in weight alone.
     """
     return _styles(tuple(sorted(theme.variables.items())))
+
+
+def _of_heat(*, with_colours: bool) -> dict[str, Style]:
+    """Return the styles of a heat map: fields, figures, best ones. The terminal's own have no ramp."""
+    styles: dict[str, Style] = {}
+    for step, ground in enumerate(HEAT):
+        ink = _ON_LIGHT if step >= _FIRST_LIGHT else _ON_DARK
+        coloured = Style(color=ink, bgcolor=ground) if with_colours else PLAIN
+        styles[f"figure{step}"] = coloured
+        styles[f"best{step}"] = coloured + Style(bold=True)
+        styles[f"field{step}"] = Style(color=ground, bgcolor=ground) if with_colours else PLAIN
+    return styles
 
 
 @lru_cache(maxsize=8)
@@ -243,6 +259,7 @@ def _styles(variables: tuple[tuple[str, str], ...]) -> Mapping[str, Style]:
         styles[role] = Style(
             color=found.rich_color if found else None, bold=role in _BOLD or None, dim=is_dim or None
         )
+    styles.update(_of_heat(with_colours=values.get("dim-style") != "dim"))
     chosen = colour("selected")
     is_reverse = values.get("selected-style") == "reverse"
     styles["selected"] = Style(bgcolor=chosen.rich_color if chosen else None, reverse=is_reverse or None)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from rich.color import Color as RichColor
+from rich.color import ColorSystem
 from textual.color import Color
 
 from raidtui.first_frame import read_colours
+from raidtui.frame.lines import HEAT, role_styles
 from raidtui.frame.themes import ThemeError, load_themes, parse_theme, pick, shipped_theme
 from raidtui.view.palette import COLOURS, choose_theme
 from tests.places import HOUSE
@@ -40,6 +43,22 @@ PAIRS = [(theme, role, ground) for theme in LEAST for role in TEXT for ground in
 def test_contrast(theme: str, role: str, ground: str) -> None:
     colours = read_colours(theme)
     assert contrast(colours[role], colours[ground]) >= LEAST[theme]
+
+
+def test_the_ramp_of_a_heat_map() -> None:
+    """Each step is lighter than the one before, also with 256 colours; with 16, which vary, all differ."""
+    for system in (ColorSystem.TRUECOLOR, ColorSystem.EIGHT_BIT):
+        seen = [RichColor.parse(each).downgrade(system).get_truecolor().hex for each in HEAT]
+        lights = [contrast(each, "#000000") for each in seen]
+        assert lights == sorted(set(lights))
+    assert len({RichColor.parse(each).downgrade(ColorSystem.STANDARD).number for each in HEAT}) == len(HEAT)
+    styles = role_styles(load_themes()[0]["light"])
+    for step in range(len(HEAT)):
+        figure = styles[f"figure{step}"]
+        assert figure.color is not None
+        assert figure.bgcolor is not None
+        assert contrast(figure.color.get_truecolor().hex, figure.bgcolor.get_truecolor().hex) >= 4.5
+    assert role_styles(load_themes()[0]["ansi"])["figure4"].bgcolor is None
 
 
 def test_the_ratio_is_wcags() -> None:

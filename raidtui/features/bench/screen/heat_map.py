@@ -1,6 +1,7 @@
-"""The heat map as a picture: a bar above each figure, yours beside the published one, fitted to the window.
+"""The heat map as a picture: a field for each figure, yours beside the published one, fitted to the window.
 
-A bar is as high as its figure, so that the picture needs no colour. Pure.
+A field's colour is the figure's part of the highest, in five steps. Its shade, which the colour hides, says
+the same where there are no colours. Pure.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from raidtui.view.line import Line, Span
 from raidtui.view.text import fit, visible
 from raidtui.view.units import counted, short_binary, three_digits
 
-_HEIGHTS = " ▁▂▃▄▅▆▇█"
+_SHADES = " ░▒▓█"
+_BEST = "●"
 _HEADS = 2
 _MOST_GAP, _MOST_HIGH = 4, 3
 _NONE = "–"
@@ -42,8 +44,8 @@ class HeatCell(Struct, frozen=True, kw_only=True):
     Args:
         mine: your figure in words.
         theirs: the published one; "" where it is not shown.
-        part: which part of a bar's whole height yours is; None where there is none.
-        theirs_part: likewise.
+        part: which part of the highest yours is, or of the scale; None where there is none.
+        theirs_part: likewise of the published one.
         best: whether it is decided that no chunk is faster at this block size.
     """
 
@@ -60,7 +62,7 @@ class Window(Struct, frozen=True, kw_only=True):
     Args:
         left, top: the first column and row in view.
         columns, rows: how many of each are.
-        high: how many lines a bar has; 0 where there are none.
+        high: how many lines a field has besides its figure's.
         notes: whether there is room for what is written below.
     """
 
@@ -97,7 +99,7 @@ def window_of(
         layer: what is shown.
         left: the column wanted first.
         top: the row wanted first.
-        bars: whether there are bars above the figures, where there is room for them.
+        bars: whether fields are higher than their figures, where there is room.
     """
     room = width - _name_width(heat) - 1
     widths = _widths(heat, _cells(heat, layer), room)
@@ -139,7 +141,7 @@ def heat_map_lines(
         layer: what is shown.
         left: the column wanted first, see ``window_of``.
         top: the row wanted first.
-        bars: whether there are bars above the figures.
+        bars: whether fields are higher than their figures.
     """
     cells = _cells(heat, layer)
     seen = window_of(heat, width, height, layer=layer, left=left, top=top, bars=bars)
@@ -153,8 +155,11 @@ def heat_map_lines(
         row = [cells[number][place] for place in columns]
         across = [widths[place] for place in columns]
         split = [_split(cells, place) for place in columns]
-        lines += [[(" " * name, "plain"), *each] for each in _bars(row, across, split, seen.high)]
+        blank: Span = (" " * name, "plain")
+        above = seen.high - seen.high // 2
+        lines += [[blank, *_fields(row, across, split, best=not place)] for place in range(above)]
         lines.append([(f" {_row_name(heat.rows[number]):<{name - 1}}", "plain"), *_words(row, across, split)])
+        lines += [[blank, *_fields(row, across, split)] for _ in range(seen.high - above)]
     return [cut_line(line, width) for line in (*lines, *_feet(heat, layer, seen, width, bars=bars))]
 
 
@@ -186,17 +191,24 @@ def _feet(heat: HeatMap, layer: Layer, seen: Window, width: int, *, bars: bool) 
 def _notes(heat: HeatMap, layer: Layer, width: int, *, bars: bool = True) -> list[Line]:
     notes = []
     if layer is not Layer.RATIO and (words := best_words(heat)):
-        notes.append(f"bold: {words}" if heat.decided else words)
+        notes.append(f"{_BEST} bold: {words}" if heat.decided else words)
     if words := left_out_words(heat):
         notes.append(words)
-    if layer is Layer.RATIO:
-        notes.append("half a bar: as fast as published")
     if layer is not Layer.YOURS:
         notes.append(
             f"published: {heat.source}" if heat.has_published else "nothing is published for these sizes"
         )
     lines = [line for text in notes for line in paragraph(text, width, "dim")]
-    return [[], *lines] if lines and bars else lines
+    return [[], _scale(layer), *lines] if bars else lines
+
+
+def _scale(layer: Layer) -> Line:
+    """Return what the colours mean."""
+    low, high = "0 %", "100 % of the highest"
+    if layer is Layer.RATIO:
+        low, high = "50 %", "150 % of the published"
+    steps = [(shade * 4, f"field{step}") for step, shade in enumerate(_SHADES)]
+    return [(f" {low} ", "dim"), *steps, (f" {high}", "dim")]
 
 
 def _row_name(row: str) -> str:
@@ -240,7 +252,7 @@ def _number(value: float | None) -> str:
 
 
 def _ratio_cell(mine: float | None, theirs: float | None) -> HeatCell:
-    """As fast as published is half a bar; half as fast is none, and half as fast again is a whole one."""
+    """Return a cell of a scale from half of the published to half as much again."""
     if mine is None or not theirs:
         return HeatCell(mine=_NONE)
     ratio = mine / theirs
@@ -270,35 +282,36 @@ def _words(row: Sequence[HeatCell], across: Sequence[int], split: Sequence[tuple
     spans: list[Span] = []
     for cell, wide, (mine, theirs) in zip(row, across, split, strict=True):
         room = wide - mine - (theirs + 1 if theirs else 0)
-        role = "strong" if cell.best else "plain" if cell.mine != _NONE else "dim"
-        spans.append((" " * room + f"{cell.mine:>{mine}}", role))
+        kind = "best" if cell.best else "figure"
+        spans += [(" " * room, "plain"), (f"{cell.mine:>{mine}}", _role(kind, cell.part))]
         if theirs:
-            spans.append((f" {cell.theirs:>{theirs}}", "dim"))
+            spans += [(" ", "plain"), (f"{cell.theirs:>{theirs}}", _role("figure", cell.theirs_part))]
     return spans
 
 
-def _bars(
-    row: Sequence[HeatCell], across: Sequence[int], split: Sequence[tuple[int, int]], high: int
-) -> list[list[Span]]:
-    """Return the lines of the bars above a row's figures, the uppermost first."""
-    lines: list[list[Span]] = []
-    for level in range(high - 1, -1, -1):
-        spans: list[Span] = []
-        for cell, wide, (mine, theirs) in zip(row, across, split, strict=True):
-            room = wide - mine - (theirs + 1 if theirs else 0)
-            spans += [(" " * room, "plain"), (_bar(cell.part, level, high) * mine, "accent")]
-            if theirs:
-                spans += [(" ", "plain"), (_bar(cell.theirs_part, level, high) * theirs, "dim")]
-        lines.append(spans)
-    return lines
+def _fields(
+    row: Sequence[HeatCell], across: Sequence[int], split: Sequence[tuple[int, int]], *, best: bool = False
+) -> list[Span]:
+    """Return a line of the fields above or below a row's figures; with ``best``, with its mark."""
+    spans: list[Span] = []
+    for cell, wide, (mine, theirs) in zip(row, across, split, strict=True):
+        mark = _BEST if best and cell.best else ""
+        spans.append((" " * (wide - mine - (theirs + 1 if theirs else 0)), "plain"))
+        spans.append((_shade(cell.part) * (mine - len(mark)), _role("field", cell.part)))
+        spans.append((mark, _role("best", cell.part)))
+        if theirs:
+            shades = _shade(cell.theirs_part) * theirs
+            spans += [(" ", "plain"), (shades, _role("field", cell.theirs_part))]
+    return spans
 
 
-def _bar(part: float | None, level: int, high: int) -> str:
-    """Return what of a bar is in a line, 0 the lowest.
+def _step(part: float) -> int:
+    return min(len(_SHADES) - 1, int(part * len(_SHADES)))
 
-    What is there at all is at least an eighth high; an eighth stays free above the highest.
-    """
-    if part is None:
-        return " "
-    eighths = max(1, round(part * (high * 8 - 1)))
-    return _HEIGHTS[max(0, min(8, eighths - level * 8))]
+
+def _shade(part: float | None) -> str:
+    return " " if part is None else _SHADES[_step(part)]
+
+
+def _role(kind: str, part: float | None) -> str:
+    return "dim" if part is None else f"{kind}{_step(part)}"

@@ -88,25 +88,40 @@ def test_a_map() -> None:
     assert mapped(78, 20, layer=Layer.BOTH).split("\n")[:6] == [
         " chunk x block size, random read, MB/s   yours (published)",
         "           8K       16K       32K       64K      128K      512K         1M",
-        "",
-        "      ▁▁ ▁▁▁▁ ▂▂▂ ▂▂▂▂▂ ▃▃▃ ▃▃▃▃▃ ▄▄▄ ▄▄▄▄▄ ▅▅▅ ▅▅▅▅▅ ▇▇▇ ▆▆▆▆▆ ▇▇▇▇ ▇▇▇▇▇",
+        "                                  ░░░ ░░░░░ ░░░ ░░░░░ ▒▒▒ ▒▒▒▒▒ ▒▒▒▒ ▒▒▒▒▒",
         " one  58 (67) 120 (132) 200 (210) 289 (292) 353 (343) 486 (454)  535 (482)",
-        "                                            ▁▁▁ ▁▁▁▁▁ ▄▄▄ ▃▃▃▃▃ ▆▆▆▆ ▄▄▄▄▄",
+        "                                  ░░░ ░░░░░ ░░░ ░░░░░ ▒▒▒ ▒▒▒▒▒ ▒▒▒▒ ▒▒▒▒▒",
+        "                        ░░░ ░░░░░ ▒▒▒ ▒▒▒▒▒ ▓▓▓ ▒▒▒▒▒ ███ ▓▓▓▓▓ ████ █████",
     ]
 
 
 def test_the_fastest_of_a_block_size_is_bold() -> None:
     """Where that is decided: ten runs of each can do so among 21 comparisons, three cannot."""
     (heat,) = heat_maps(chunk_sweep(repeats=10))
-    bold = [part.strip() for line in heat_map_lines(heat, 78, 30) for part, role in line if role == "strong"]
-    assert bold[1:] == ["141", "232", "463", "797", "908"]
-    assert "bold: the fastest chunk of a block size, where that is decided" in text(heat_map_lines(heat, 78))
+    lines = heat_map_lines(heat, 78, 30)
+    best = [part for line in lines for part, role in line if role[:-1] == "best" and part]
+    assert best == ["●", "●", "●", "141", "232", "463", "●", "●", "797", "908"]
+    assert "● bold: the fastest chunk of a block size, where that is decided" in text(lines)
     (heat,) = heat_maps(HEAT)
     lines = heat_map_lines(heat, 78)
-    assert [part for line in lines for part, role in line if role == "strong"][1:] == []
+    assert not any(part for line in lines for part, role in line if role[:-1] == "best")
     assert (
         " no chunk is decidedly the fastest: 3 runs of each, but 21 comparisons need\n at least 9"
     ) in text(lines)
+
+
+def test_the_scale() -> None:
+    """A figure's field and the figure are of one step; the scale says what the steps are of."""
+    (heat,) = heat_maps(HEAT)
+    lines = heat_map_lines(heat, 78, layer=Layer.YOURS)
+    above, figures = (dict(pairs) for pairs in (lines[2], lines[4]))
+    assert [role for part, role in lines[4] if part.strip() in {"58", "289", "535"}] == [
+        "figure0", "figure1", "figure2",
+    ]  # fmt: skip
+    assert above["▒▒▒▒"] == "field2"
+    assert figures[" one "] == "plain"
+    assert " 0 %     ░░░░▒▒▒▒▓▓▓▓████ 100 % of the highest" in text(lines)
+    assert " 50 %     ░░░░▒▒▒▒▓▓▓▓████ 150 % of the published" in mapped(78, 30, layer=Layer.RATIO)
 
 
 def test_what_does_not_fit_is_scrolled_to() -> None:
