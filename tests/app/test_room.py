@@ -12,7 +12,7 @@ from raidtui.demo.demo_host import demo_root
 from raidtui.frame.lines import ScrollLines
 from raidtui.frame.list_pane import RowList
 from raidtui.host.readers.host_reader import HostReader
-from tests.frame.staging import LARGE, WIDE, Paces, app_of, main_of, running, screen_text, until
+from tests.frame.staging import LARGE, SMALL, WIDE, Paces, app_of, main_of, running, screen_text, until
 from tests.hosts.wrecks import wrecked
 
 PANES = {"1": "arrays", "3": "wear", "4": "tune", "5": "bench", "6": "log", "7": "advice"}
@@ -85,3 +85,18 @@ async def test_rows_of_several_lines_are_chosen_whole() -> None:
         await pilot.press("home")
         assert list(log._selected) == [1]
         assert log.top == 0
+
+
+async def test_where_rows_are_free_a_benchmark_is_drawn_over_time() -> None:
+    """The curve follows the choice. In a small window it has no room, and is not read."""
+    async with running(demo_root(), size=WIDE) as pilot:
+        await pilot.press("5")
+        await settled(pilot)
+        assert "── IOPS over time ──" in screen_text(pilot)
+        assert " a #2 again  #2  median  85.5k" in screen_text(pilot)
+        await pilot.press("down")
+        await until(pilot, lambda: " a #1 cold cache  #1  median" in screen_text(pilot), "the other one")
+    async with running(demo_root(), size=SMALL) as pilot:
+        await pilot.press("5")
+        await settled(pilot)
+        assert "IOPS over time" not in screen_text(pilot)

@@ -62,8 +62,7 @@ def card_lines(row: Row, look: AdviceLook, width: int) -> list[Line]:
         width: of the window.
     """
     each, ignored = row
-    lines: list[Line] = [[]]
-    lines += wrapped(f" {each.text}.", width - 1, "strong", hang=1)
+    lines = wrapped(f" {each.text}.", width - 1, "strong", hang=1)
     lines.append([])
     lines += _labelled("Why", each.why, width)
     if each.remedy:

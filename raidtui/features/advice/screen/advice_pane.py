@@ -175,7 +175,7 @@ class AdvicePane(ListPane[Row], ReadingPane[AdviceSession, AdviceLook]):
         row = self.row
         if row is None:
             return "no advice is chosen"
-        return "" if row[0].order else "there is no plan for this: see what to do below"
+        return "" if row[0].order else "there is no plan for this: its card says what to do"
 
     def refuse_ignoring(self) -> str:
         """Return why the chosen advice cannot be ignored; "" where it can."""

@@ -245,7 +245,8 @@ class BenchView(PanelPane):
         if entry is None:
             return []
         if entry is not self._samples[0]:
-            later(self, self._read_samples, alone_in="samples")
+            self._samples = (entry, {})
+            later(self, partial(self._read_samples, entry))
             return []
         from raidtui.features.bench.screen.curves import MOST, curve_lines, drawn_of, has_braille  # noqa: PLC0415
 
@@ -254,16 +255,14 @@ class BenchView(PanelPane):
             return []
         return curve_lines(drawn, "iops", cells, min(rows, _CURVE_ROWS), braille=has_braille())
 
-    async def _read_samples(self) -> None:
-        entry = self.entry
-        if entry is None:
-            return
+    async def _read_samples(self, entry: HistoryEntry) -> None:
         try:
             found = await self.session().samples([run.id for run in entry.records[:_MOST_RUNS]])
         except ResultsError:
-            found = {}  # the history above says why
-        self._samples = (entry, found)
-        self.redraw()
+            return  # the history above says why
+        if entry is self._samples[0]:
+            self._samples = (entry, found)
+            self.redraw()
 
     def _nothing(self, width: int) -> list[Line]:
         if self.history is None:

@@ -285,7 +285,7 @@ def history_lines(history: DiskHistory, disk: DiskWear | None, width: int) -> li
             [
                 (fit(f" {_day(at_s)}", LABEL), "dim"),
                 (f"{decimal_size(size):>8}  ", "plain"),
-                (filled, "plain"),
+                (filled, "dim"),
             ]
         )
     if not days:

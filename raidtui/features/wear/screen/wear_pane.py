@@ -73,7 +73,7 @@ class WearPane(ListPane[DiskWear], ReadingPane[WearSession, WearLook]):
     """
 
     ID, STEM, NAME, OTHERWISE = "wear-pane", "wear", "disks", None
-    LIST_CELLS = 118
+    LIST_CELLS = 120
     COMMANDS = WEAR
     BINDINGS: ClassVar[list[BindingType]] = [each for command in WEAR for each in command.bindings]
 

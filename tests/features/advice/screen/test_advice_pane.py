@@ -225,7 +225,7 @@ async def test_without_a_plan_it_says_so() -> None:
         at = next(number for number, row in enumerate(rows(pane)) if "hides 2 NVMe SSDs" in row)
         await pilot.press(*["down"] * at, "enter")
         await pilot.pause()
-        assert message_of(pilot) == "there is no plan for this: see what to do below"
+        assert message_of(pilot) == "there is no plan for this: its card says what to do"
 
 
 @pytest.mark.usefixtures("kept")
