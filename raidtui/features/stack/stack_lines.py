@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import zip_longest
 
 from raidtui.features.stack.stack_tree import TreeRow, kind_word, tree_rows
 from raidtui.model.stack import Stack, StackNode, hit_ratio
@@ -15,6 +16,8 @@ from raidtui.view.units import amount, binary_size, duration, rate_and_unit, thr
 from raidtui.view.wrapping import wrapped
 
 WIDE = 100
+_WIDEST, _BESIDE, _TREE = 140, 180, 116
+"""Longer lines are hard to read. From the second width on, the tree has the third, the rest is beside it."""
 _DAY_S = 86_400
 _KIND, _SIZE, _RATE, _MS, _QUEUE, _REQUESTS = 11, 8, 9, 6, 6, 7
 _MOST_NAME = 56
@@ -42,18 +45,42 @@ def stack_lines(
     shown = {row.node.name for row in rows}
     # Rows of inner volumes may be left out of the tree, their findings are not.
     shown |= {name for row in rows for name in stack.below(row.node.name)}
-    lines = _finding_lines([each for each in findings if not each.node or each.node in shown], width)
+    found = [each for each in findings if not each.node or each.node in shown]
+    if width >= _BESIDE:
+        tree = [_head(_TREE), *(_row(meter, row, _TREE) for row in rows)]
+        beside = width - _TREE - 3
+        return _joined(tree, [*_finding_lines(found, beside), *_facts(meter, shown, beside, lives or {})])
+    width = min(width, _WIDEST)
+    lines = _finding_lines(found, width)
     lines += [_head(width), *(_row(meter, row, width) for row in rows)]
-    parts = [_cache_lines(meter, node, lives or {}) for node in stack.nodes.values() if node.name in shown]
+    facts = _facts(meter, shown, width, lives or {})
+    return [*lines, *([[]] if facts else []), *facts]
+
+
+def _joined(left: list[Line], right: list[Line]) -> list[Line]:
+    """Return the tree with the rest beside it."""
+    nothing: Line = []
+    lines: list[Line] = []
+    for one, other in zip_longest(left, right, fillvalue=nothing):
+        gap = _TREE + 3 - sum(cell_width(text) for text, _ in one)
+        lines.append([*one, (" " * gap, "plain"), *other] if other else one)
+    return lines
+
+
+def _facts(meter: StackMeter, shown: set[str], width: int, lives: Mapping[str, int]) -> list[Line]:
+    """Return what caches do, and how evenly members are loaded."""
+    stack = meter.now
+    lines: list[Line] = []
+    parts = [_cache_lines(meter, node, lives) for node in stack.nodes.values() if node.name in shown]
     told = [line for part in parts for line in part]
     if told:
-        lines += [[], [("Caches", "strong")]]
+        lines.append([("Caches", "strong")])
         for text in told:
             lines += wrapped(text, width, "plain", hang=2)
     balance = [node for node in stack.nodes.values() if node.name in shown and not node.hidden]
     shares = [line for node in balance for line in _balance_lines(meter, node, width)]
     if shares:
-        lines += [[], [("Balance", "strong")], *shares]
+        lines += [*([[]] if lines else []), [("Balance", "strong")], *shares]
     return lines
 
 

@@ -19,7 +19,6 @@ from raidtui.view.line import Line
 from raidtui.view.text import visible
 
 EVERY_S = 1.0
-_WIDEST = 140
 
 
 class StackScreen(PageScreen[None]):
@@ -73,7 +72,7 @@ class StackScreen(PageScreen[None]):
         """Draw everything."""
         of = "" if self._all else f" of {visible(self._focus)}"
         self.show_head(f"Stack{of}", "read every second")
-        self.show_body(self._lines(min(_WIDEST, self.inner_width - 2)))  # one before the scroll bar
+        self.show_body(self._lines(self.inner_width - 2))  # one before the scroll bar
         other = (("a", f"only {self._focus}" if self._all else "all devices"),) if self._focus else ()
         caches = (("c", "caches"),) if self._has_caches() else ()
         self.show_keys(("↑↓", "scroll"), ("PgUp PgDn", "pages"), *other, *caches, ("Esc", "back"))
