@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -27,10 +27,12 @@ from raidtui.features.bench.screen.run_table import comparison_lines, head_of, p
 from raidtui.frame.export_form import ExportForm
 from raidtui.frame.pages import PageScreen, rule
 from raidtui.frame.screen_shell import later
-from raidtui.view.line import Line
+from raidtui.view.line import Line, rule_line
 from raidtui.view.text import cell_width, fit, visible
 from raidtui.view.units import counted
 
+_LEAST_CURVE, _MOST_CURVE = 14, 26
+"""Lines of the curves below the table, where there are so many."""
 _VIEWS = {"table": "Table", "time": "Over time", "heat": "Heat map"}
 """Terminals whose fonts lack the dots; the same that have the theme for few colours."""
 
@@ -90,8 +92,12 @@ class Comparison(PageScreen[None]):
         """Draw everything."""
         self._draw_head()
         self._draw_foot()
-        lines = {"table": self._table, "time": self._over_time, "heat": self._heat}[self.view]()
-        self.show_body(lines)
+        views: dict[str, Callable[[], list[Line]]] = {
+            "table": self._table,
+            "time": partial(self._over_time, self.inner_height),
+            "heat": self._heat,
+        }
+        self.show_body(views[self.view]())
 
     def _draw_head(self) -> None:
         width = self.inner_width
@@ -119,14 +125,18 @@ class Comparison(PageScreen[None]):
         lines = comparison_lines(table(self._series, measure), measure, width)
         for remark in cache_remarks(self._series):
             lines += paragraph(remark, width)
+        free = self.inner_height - len(lines) - 2
+        drawn = any(self._samples.get(run.id) for each in self._series for run in each.runs)
+        if drawn and len(self._series) <= MOST and free >= _LEAST_CURVE:
+            lines += [[], rule_line(width + 1, "over time"), *self._over_time(min(free, _MOST_CURVE))]
         return lines
 
-    def _over_time(self) -> list[Line]:
+    def _over_time(self, height: int) -> list[Line]:
         count = len(self._series)
         self._first = max(0, min(self._first, count - MOST))
         series = self._series[self._first : self._first + MOST]
         shown = drawn_of(series, self._files.samples, self.measure, before=self._first)
-        width, height = self.inner_width - 1, self.inner_height
+        width = self.inner_width - 1
         lines: list[Line] = []
         if count > MOST:
             words = f"series {self._first + 1} to {self._first + len(shown)} of {count}: ↑↓ shows others"
