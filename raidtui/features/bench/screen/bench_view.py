@@ -257,11 +257,11 @@ class BenchView(PanelPane):
 
     async def _read_samples(self, entry: HistoryEntry) -> None:
         try:
-            found = await self.session().samples([run.id for run in entry.records[:_MOST_RUNS]])
+            files = await self.session().files([run.id for run in entry.records[:_MOST_RUNS]])
         except ResultsError:
             return  # the history above says why
         if entry is self._samples[0]:
-            self._samples = (entry, found)
+            self._samples = (entry, files.samples)
             self.redraw()
 
     def _nothing(self, width: int) -> list[Line]:

@@ -126,7 +126,7 @@ class Comparison(PageScreen[None]):
         for remark in cache_remarks(self._series):
             lines += paragraph(remark, width)
         free = self.inner_height - len(lines) - 2
-        drawn = any(self._samples.get(run.id) for each in self._series for run in each.runs)
+        drawn = any(self._files.samples.get(run.id) for each in self._series for run in each.runs)
         if drawn and len(self._series) <= MOST and free >= _LEAST_CURVE:
             lines += [[], rule_line(width + 1, "over time"), *self._over_time(min(free, _MOST_CURVE))]
         return lines
