@@ -12,13 +12,32 @@ NO_SUPERBLOCK = "no superblock"
 """``Member.waits`` of a device that the kernel still holds and udev finds nothing on."""
 
 
+_COUNTER_BYTES = 2
+"""md counts the writes to each chunk in 16 bits (drivers/md/md-bitmap.h, bitmap_counter_t)."""
+
+
 class Bitmap(Struct, frozen=True, kw_only=True):
-    """The write-intent bitmap: its location, its chunk size, and how many of its pages are in use."""
+    """The write-intent bitmap: its location, its chunk size, and how many of its pages are in use.
+
+    A page is in use while one of its chunks is marked, and ``used_bytes`` is what those take in memory.
+    """
 
     location: str
     chunk_bytes: int | None
     used_pages: int | None = None
     pages: int | None = None
+    used_bytes: int | None = None
+
+    @property
+    def marked_at_most_bytes(self) -> int | None:
+        """How much can be marked as written, by the pages in use; None where that says nothing.
+
+        All pages in use say nothing: a lockless bitmap never has others. That a page could not be allocated
+        is not known: md then counts for all of its chunks, and prints the page as unused.
+        """
+        if self.chunk_bytes is None or self.used_bytes is None or (self.used_pages or 0) >= (self.pages or 0):
+            return None
+        return self.used_bytes // _COUNTER_BYTES * self.chunk_bytes
 
 
 class Member(Struct, frozen=True, kw_only=True):

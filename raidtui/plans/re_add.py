@@ -29,6 +29,8 @@ def plan_re_add(survey: Survey, array: Array, name: str) -> Plan | Refusal:
             why=f"{array.title} has no bitmap, so what changed is not known",
             remedy=f"add it: the whole disk is copied{whole}",
         )
+    if refusal := _refuse_cleared(survey, array, device):
+        return refusal
     step = manage(
         array, ("--re-add", f"/dev/{name}"), "it was a member before", member_fact(array, name, "present")
     )
@@ -79,10 +81,33 @@ def _left(array: Array, block: Superblock) -> Member | None:
     return next(iter((*same, *(each for each in gone if each.has("faulty")))), None)
 
 
+def _blocks(survey: Survey, array: Array) -> list[Superblock]:
+    """Return the superblocks of the members that could be read."""
+    members = [survey.devices[each.name].superblock for each in array.members if each.name in survey.devices]
+    return [block for block in members if block is not None and block.uuid == array.uuid]
+
+
+def _refuse_cleared(survey: Survey, array: Array, device: Device) -> Refusal | None:
+    """Refuse a member that left before the bitmap was cleared last: md takes it back only as a new one.
+
+    Source: drivers/md/md.c, super_1_validate and md_add_new_disk (events_cleared).
+    """
+    cleared = max((block.cleared_events or 0 for block in _blocks(survey, array)), default=0)
+    then = device.superblock.events if device.superblock is not None else None
+    if then is None or then >= cleared:
+        return None
+    name = device.disk.name
+    return Refusal(
+        code=RefusalCode.WRONG_STATE,
+        why=f"{name} left {array.title} at event {then}, and its bitmap was cleared at event {cleared}:"
+        " what changed before that is not known",
+        remedy="zero its superblock and add it: the whole disk is copied",
+    )
+
+
 def _behind(survey: Survey, array: Array, device: Device) -> tuple[str, ...]:
     """Return how far a former member is behind, and how much is copied."""
-    members = [survey.devices[each.name].superblock for each in array.members if each.name in survey.devices]
-    blocks = [block for block in members if block is not None and block.uuid == array.uuid]
+    blocks = _blocks(survey, array)
     now = max((block.events or 0 for block in blocks), default=0)
     then = device.superblock.events if device.superblock is not None else None
     dirty = max((block.dirty_bytes for block in blocks if block.dirty_bytes is not None), default=None)
@@ -94,7 +119,10 @@ def _behind(survey: Survey, array: Array, device: Device) -> tuple[str, ...]:
             f"{device.disk.name} left the array at event {then}{ago}; {array.title} is at event {now}."
         )
     if dirty is None or not array.component_kib:
-        notes.append("The bitmap limits the copy to what was written since it left.")
+        why = "mdadm --examine-bitmap counts no marked chunks" if dirty is None else "its size is not known"
+        notes.append(
+            f"The bitmap limits the copy to what was written since it left; how much is not known: {why}."
+        )
     else:
         most = min(dirty, array.component_kib * KIB)
         notes.append(

@@ -26,7 +26,7 @@ def _sync_record(sync: MdstatSync | None) -> tuple[object, ...] | None:
 def _bitmap_record(bitmap: MdstatBitmap | None) -> tuple[object, ...] | None:
     if bitmap is None:
         return None
-    return (bitmap.used_pages, bitmap.pages, bitmap.chunk_bytes, bitmap.file)
+    return (bitmap.used_pages, bitmap.pages, bitmap.used_bytes, bitmap.chunk_bytes, bitmap.file)
 
 
 def record(array: MdstatArray) -> dict[str, Any]:
@@ -247,7 +247,7 @@ FORMS: dict[str, tuple[list[str], list[dict[str, Any]]]] = {
                 working=2,
                 up="UU_",
                 sync=("recovery", 3, 1152, 261120, 37, 1152),
-                bitmap=(1, 1, 67108864, ""),
+                bitmap=(1, 1, 4096, 67108864, ""),
             )
         ],
     ),
@@ -318,7 +318,7 @@ FORMS: dict[str, tuple[list[str], list[dict[str, Any]]]] = {
                 working=4,
                 up="UUUU",
                 sync=("recovery", 499, 205056, 409600, 0, 205056),
-                bitmap=(0, 3, 512, "/var/my bitmap"),
+                bitmap=(0, 3, 0, 512, "/var/my bitmap"),
             )
         ],
     ),

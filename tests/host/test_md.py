@@ -82,7 +82,7 @@ def test_whole_array() -> None:
         up="U_UU",
         degraded=1,
         consistency_policy="bitmap",
-        bitmap=Bitmap(location="internal", chunk_bytes=64 << 20, used_pages=2, pages=4),
+        bitmap=Bitmap(location="internal", chunk_bytes=64 << 20, used_pages=2, pages=4, used_bytes=8192),
         mismatch_count=128,
         sync_action="idle",
         last_sync_action="check",
@@ -117,7 +117,7 @@ def test_the_same_from_mdstat_alone() -> None:
         raid_disks=4,
         up="U_UU",
         degraded=1,
-        bitmap=Bitmap(location="internal", chunk_bytes=64 << 20, used_pages=2, pages=4),
+        bitmap=Bitmap(location="internal", chunk_bytes=64 << 20, used_pages=2, pages=4, used_bytes=8192),
         members=(
             member("sda", 0, "in_sync"),
             member("sdb", 1, "faulty"),
@@ -447,7 +447,9 @@ def test_attributes_that_are_missing() -> None:
 def test_bitmap_in_a_file() -> None:
     spec = raid1(bitmap=(1, 1), attributes={"bitmap/location": "file"})
     array = read_one(spec)
-    assert array.bitmap == Bitmap(location="file", chunk_bytes=64 << 20, used_pages=1, pages=1)
+    assert array.bitmap == Bitmap(
+        location="file", chunk_bytes=64 << 20, used_pages=1, pages=1, used_bytes=4096
+    )
 
 
 class CountingReader(MemoryReader):

@@ -63,6 +63,15 @@ def takes(plan: Plans, array: ArraySpec, found: Device = NEW, **unread: Any) -> 
     return plan(survey, replace(first(survey), **unread), "sdz")
 
 
+def cleared(then: int) -> Plan | Refusal:
+    """What left at an event, of an array whose bitmap was cleared at event 20."""
+    array = replace(raid10(members=("sda", None, "sdc", "sdd")), bitmap=(1, 8))
+    live = device("sda", superblock=replace(OWN, uuid=array.array_uuid, events=40, cleared_events=20))
+    left = replace(NEW, superblock=replace(OWN, uuid=array.array_uuid, events=then))
+    survey = host(array, devices=(live, left))
+    return plan_re_add(survey, first(survey), "sdz")
+
+
 def exchange(old: str, new: str, array: ArraySpec = BARE) -> Plan | Refusal:
     survey = host(array, raid1(), devices=(NEW,))
     return plan_replace(survey, first(survey), old, new)
@@ -126,6 +135,7 @@ test_add_or_re_add = accepted(
         ),
         "re-add: no bitmap": lambda: takes(plan_re_add, BARE, FORMER),
         "re-add: no bitmap, the size not known": lambda: takes(plan_re_add, BARE, FORMER, component_kib=None),
+        "re-add: it left before the bitmap was cleared": lambda: cleared(19),
         "re-add: raid0": lambda: takes(plan_re_add, raid0()),
         "add: raid0": lambda: takes(plan_add, raid0()),
         "add: the bitmap knows what changed": lambda: takes(plan_add, raid10(bitmap=(1, 8)), FORMER),
@@ -216,3 +226,7 @@ test_whatever_is_asked = accepted(
         "array: external metadata": lambda: whatever(raid10(metadata="external:/md9/0")),
     }
 )
+
+
+def test_what_left_when_the_bitmap_was_cleared_is_taken_back() -> None:
+    assert isinstance(cleared(20), Plan)

@@ -109,6 +109,7 @@ def _array(report: Report, array: Array) -> dict[str, Any]:
             "chunk_bytes": bitmap.chunk_bytes,
             "used_pages": bitmap.used_pages,
             "pages": bitmap.pages,
+            "marked_at_most_bytes": bitmap.marked_at_most_bytes,
         },
         "mismatch_count": array.mismatch_count,
         "last_check": _last_check(report.snapshot.checks.get(array.key)),

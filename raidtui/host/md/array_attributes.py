@@ -86,7 +86,13 @@ def bitmap_of(reader: HostReader, entry: MdstatArray) -> Bitmap | None:
         chunk = integer(reader.text(f"{base}/chunksize"))
         return Bitmap(location=place, chunk_bytes=chunk) if location and location != "none" else None
     place = line.file or place
-    return Bitmap(location=place, chunk_bytes=line.chunk_bytes, used_pages=line.used_pages, pages=line.pages)
+    return Bitmap(
+        location=place,
+        chunk_bytes=line.chunk_bytes,
+        used_pages=line.used_pages,
+        pages=line.pages,
+        used_bytes=line.used_bytes,
+    )
 
 
 def speed_limit_of(low: str | None, high: str | None) -> SpeedLimit | None:

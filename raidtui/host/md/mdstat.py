@@ -56,11 +56,14 @@ class MdstatSync:
 class MdstatBitmap:
     """``bitmap: 1/1 pages [4KB], 65536KB chunk, file: /x``."""
 
-    __slots__ = ("chunk_bytes", "file", "pages", "used_pages")
+    __slots__ = ("chunk_bytes", "file", "pages", "used_bytes", "used_pages")
 
-    def __init__(self, used_pages: int, pages: int, chunk_bytes: int | None, file: str) -> None:
+    def __init__(
+        self, used_pages: int, pages: int, used_bytes: int | None, chunk_bytes: int | None, file: str
+    ) -> None:
         self.used_pages = used_pages
         self.pages = pages
+        self.used_bytes = used_bytes
         self.chunk_bytes = chunk_bytes
         self.file = file
 
@@ -317,14 +320,19 @@ def _parse_bitmap(line: str) -> MdstatBitmap:
     words = head.split()
     used, _, pages = words[1].partition("/") if len(words) > 1 else ("", "", "")
     chunk: int | None = None
+    used_bytes: int | None = None
     for index, word in enumerate(words):
-        if word == "chunk":
+        if word.startswith("[") and word.endswith(("KB]", "KB],")):
+            used_bytes = _number(word[1:].partition("KB")[0], "bitmap pages") * 1024
+        elif word == "chunk":
             size = words[index - 1]
             if size.endswith("KB"):
                 chunk = _number(size[:-2], "bitmap chunk") * 1024
             elif size.endswith("B"):
                 chunk = _number(size[:-1], "bitmap chunk")
-    return MdstatBitmap(_number(used, "bitmap pages"), _number(pages, "bitmap pages"), chunk, file.strip())
+    return MdstatBitmap(
+        _number(used, "bitmap pages"), _number(pages, "bitmap pages"), used_bytes, chunk, file.strip()
+    )
 
 
 def _parse_sync(line: str, words: list[str]) -> MdstatSync | None:

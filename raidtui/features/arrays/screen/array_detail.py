@@ -6,20 +6,25 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 
 from raidtui.features.arrays.screen.array_commands import ADD, ASSEMBLE, FAIL, PAUSE, REMOVE, WRITABLE
+from raidtui.features.arrays.screen.array_sentences import (
+    bitmap_lines,
+    pace_lines,
+    reshape_lines,
+    survival_lines,
+    use_lines,
+    wrapped,
+)
 from raidtui.features.arrays.screen.speed_chart import LABEL, speed_lines
 from raidtui.frame.chart import bar
 from raidtui.frame.pane import SEVERITY_ROLES
 from raidtui.model.array import Array, Member
 from raidtui.model.array_sync import Phase
-from raidtui.model.bad_blocks import only_holders
 from raidtui.model.check_words import check_words, paused_words
 from raidtui.model.finding import Finding
-from raidtui.model.geometry import set_letters, slots_words
+from raidtui.model.geometry import set_letters
 from raidtui.model.levels import layout_short
-from raidtui.model.reshape_words import change_words, progress_words, waits_words
 from raidtui.model.sync_record import LastCheck
 from raidtui.monitor.sync_watch import ended_at
-from raidtui.plans.pace_words import given_words, held_words
 from raidtui.view.line import GLYPHS, Line, rule_line, whole_columns
 from raidtui.view.text import cell_width, fit, fit_words, tail, visible
 from raidtui.view.units import binary_size, duration, rate_mb_s, short_binary
@@ -64,7 +69,7 @@ def first_and_rest(
     rest: list[Line] = []
     trial = report.snapshot.is_trial(array)
     if trial:
-        first += _wrapped("a rescue trial, read-only: a shows it, and takes it down", width - 1, "accent")
+        first += wrapped("a rescue trial, read-only: a shows it, and takes it down", width - 1, "accent")
     for finding in sorted(report.of(array), key=lambda each: -each.severity):
         if finding.code in {"pending", "delayed"}:
             continue  # the progress line says so, with the reason
@@ -72,7 +77,7 @@ def first_and_rest(
         fits = not rest and (not first or len(first) + len(lines) <= _FIRST_ROWS)
         (first if fits else rest).extend(lines)
     is_well = not first
-    for lines in (_survival_lines(array, width - 1), list(_uses(report, array, width - 1))):
+    for lines in (survival_lines(array, width - 1), list(use_lines(report, array, width - 1))):
         fits = is_well and not rest and len(first) + len(lines) <= _FIRST_ROWS
         (first if fits else rest).extend(lines)
     return [*first, *[[]] * (_FIRST_ROWS - len(first))], rest
@@ -211,56 +216,15 @@ def body_lines(report: Report, array: Array, width: int, height: int, rest: Sequ
     rows = min(_MOST_CHART, height - _BESIDE_CHART) if height >= _TALL else 1
     lines = speed_lines(report, array, width, rows)
     width -= 1
-    lines += [*_pace_lines(report, array, width), *_reshape_lines(array, width)]
+    lines += [*pace_lines(report, array, width), *reshape_lines(array, width)]
+    rest = [*rest, *bitmap_lines(report, array, width)]
     tall = height >= _TALL
     if tall:
         lines += [[], rule_line(width + 1, "members")]
     lines += [*_members(report, array, width), *([[]] if tall and rest else []), *rest]
     for lack in report.snapshot.lacks:
         if lack.part != "changes":  # the header says read-only
-            lines += _wrapped(lack.sentence, width, "dim")
-    return lines
-
-
-def _survival_lines(array: Array, width: int) -> list[Line]:
-    """Return what happens if a member fails."""
-    lines: list[Line] = []
-    sentence = array.loss_words if array.active else ""
-    if array.parity_unfinished and not array.missing_slots:
-        return _wrapped(
-            "until this resync ends, parity is incomplete: one failure may lose data", width, "warn"
-        )
-    if sentence and (held := only_holders(array)):
-        slots = slots_words([member.slot for member, _ in held if member.slot is not None])
-        words = f" slot{'s' if len(held) > 1 else ''} {slots} must not fail: bad blocks elsewhere"
-        lines.append([(fit(words, width), "bad")])
-        sentence = f"otherwise, {sentence}"
-    role = "bad" if (array.losses_left or 0) <= 0 and array.redundant else "plain"
-    return [*lines, *(_wrapped(sentence, width, role) if sentence else [])]
-
-
-def _wrapped(text: str, width: int, role: str) -> list[Line]:
-    return [[(fit(" " + part, width), role)] for part in wrap(text, width - 1)]
-
-
-def _pace_lines(report: Report, array: Array, width: int) -> list[Line]:
-    """Return how the sync yields to the users: target and latency, the speed given and why, the end."""
-    news = report.pacing.get(array.key)
-    if news is None:
-        return []
-    now_s = report.snapshot.taken_s
-    over = news.latency_ms is not None and news.latency_ms > news.target_ms
-    role = "warn" if over or news.trouble else "accent"
-    given = "; ".join(given_words(news, now_s, ends=False))
-    return [*_wrapped(f"yields: {held_words(news, now_s)}", width, role), *_wrapped(given, width, "plain")]
-
-
-def _reshape_lines(array: Array, width: int) -> list[Line]:
-    """Return what a reshape changes, how far it is, and what it needs."""
-    change = change_words(array)
-    lines = _wrapped(f"reshape: {change}", width, "plain") if change else []
-    for text in progress_words(array):
-        lines += _wrapped(text, width, "warn" if text == waits_words(array) else "dim")
+            lines += wrapped(lack.sentence, width, "dim")
     return lines
 
 
@@ -338,13 +302,6 @@ def _member(
     used = sum(cell_width(text) for text, _ in spans)
     spans.append((" " * max(0, width - used), "plain"))
     return spans
-
-
-def _uses(report: Report, array: Array, width: int) -> Iterator[Line]:
-    disk = report.snapshot.disks.get(array.name)
-    uses = [use.words for use in disk.uses if use.kind != "signature"] if disk else []
-    if uses:
-        yield from _wrapped("used: " + " · ".join(uses), width, "plain")
 
 
 def remedy_words(finding: Finding, array: Array, keymap: Mapping[str, str]) -> str:
