@@ -148,10 +148,19 @@ def _stall_words(array: Array, snapshot: Snapshot, stood: Stood) -> str:
 
 def sharing(array: Array, snapshot: Snapshot) -> list[tuple[Array, str]]:
     """Return the other arrays with a running sync on one of the same whole disks, and that disk."""
+    return _beside(array, snapshot, Phase.RUNNING)
+
+
+def waiting_beside(array: Array, snapshot: Snapshot) -> list[Array]:
+    """Return the other arrays whose sync is delayed, too, on one of the same whole disks."""
+    return [other for other, _ in _beside(array, snapshot, Phase.DELAYED)]
+
+
+def _beside(array: Array, snapshot: Snapshot, phase: Phase) -> list[tuple[Array, str]]:
     own = _whole_disks(array, snapshot)
     found = []
     for other in snapshot.arrays:
-        if other.key == array.key or other.sync is None or other.sync.phase is not Phase.RUNNING:
+        if other.key == array.key or other.sync is None or other.sync.phase is not phase:
             continue
         if common := sorted(own & _whole_disks(other, snapshot)):
             found.append((other, common[0]))

@@ -38,6 +38,7 @@ from raidtui.monitor.sampler import Sampler, interval_s
 from raidtui.monitor.speed_watch import SpeedWatch
 from raidtui.monitor.sync_end import Estimate
 from raidtui.monitor.sync_track import STALL_S
+from raidtui.monitor.sync_turn import Turn, turn_of
 from raidtui.monitor.sync_watch import SyncWatch
 from raidtui.plans.sync_speed import SYSTEM
 from raidtui.plans.target import base_of
@@ -62,6 +63,7 @@ class Report(Struct, frozen=True, kw_only=True):
         latency_ms: per disk, while something happens on it.
         advice: how much there was when the host was last looked at; None where that is not known.
         pacing: how the syncs of arrays yield, where they are paced.
+        turns: when delayed syncs begin.
     """
 
     snapshot: Snapshot
@@ -76,6 +78,7 @@ class Report(Struct, frozen=True, kw_only=True):
     exit_status: int
     advice: AdviceCount | None = None
     pacing: Mapping[str, PaceNews] = {}
+    turns: Mapping[str, Turn] = {}
 
     def of(self, array: Array | AbsentArray) -> tuple[Finding, ...]:
         """Return the findings about an array, the worst first."""
@@ -232,6 +235,7 @@ class HostWatch:
                 held = HeldBack(brake=Brake.FROZEN, words=f"by {by}, {held.words}")
             if held is not None:
                 brakes[array.key] = held
+        turns = {each.key: turn_of(each, snapshot, estimates) for each in snapshot.arrays}
         healths = healths_of(snapshot, findings)
         until = self.reader.next_event_s()
         soon = self._passing or self.sampler.unsettled
@@ -242,6 +246,7 @@ class HostWatch:
             healths=healths,
             estimates=estimates,
             brakes=brakes,
+            turns={key: turn for key, turn in turns.items() if turn is not None},
             speeds={key: self.history.speeds(key) for key in self.history.keys},
             latency_ms=self.history.latency_ms() if snapshot.syncing else {},
             new_events=events,

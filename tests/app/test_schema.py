@@ -31,6 +31,13 @@ TREES = {
         raid5(rebuilding=("sdi",), sync=Syncing(action="recover", done_kib=5, speed_kib_s=100_000)),
         raid6(sync=Syncing(action="resync", waiting="PENDING"), read_only="auto-read-only", resync_start="0"),
     ),
+    "one waits for another": host_tree(
+        raid10(
+            members=("sda1", "sdb1", "sdc1", "sdd1"),
+            sync=Syncing(action="resync", done_kib=238_723_250, speed_kib_s=489_146),
+        ),
+        raid1(members=("sda2", "sdb2"), sync=Syncing(action="check", waiting="DELAYED")),
+    ),
     "troubles": host_tree(
         raid10(failed=("sdb",)),
         raid1(failed=("sde", "sdf")),
@@ -195,6 +202,9 @@ def test_the_values_of_one_array() -> None:
             "eta_low_s": None,
             "eta_high_s": None,
             "eta_if_as_fast": False,
+            "waits_for": [],
+            "begins_in_s": None,
+            "takes_s": None,
             "limited_by": "max_limit",
             "limited_by_words": "max limit",
         },

@@ -25,6 +25,7 @@ from raidtui.model.levels import layout_words
 from raidtui.model.reshape_words import change_words
 from raidtui.monitor.kernel_watch import KernelWatch
 from raidtui.monitor.sync_end import Estimate
+from raidtui.monitor.sync_turn import turn_words
 from raidtui.monitor.sync_watch import ended_at
 from raidtui.view.text import visible
 from raidtui.view.units import binary_size, counted, duration, rate_mb_s, short_binary
@@ -271,6 +272,9 @@ def _sync_lines(report: Report, array: Array) -> Iterator[str]:
         why = f": {held.words}" if held else ""
         what = "Resync, check or repair" if sync.action == "sync" else sync.action.capitalize()
         yield visible(f"  {what} {sync.phase.value}{why}.")
+        if turn := report.turns.get(array.key):
+            words = turn_words(turn, f"in about {duration(turn.begins_in_s or 0)}")
+            yield visible(f"  {words[0].upper()}{words[1:]}.")
         return
     parts = [f"  {sync.action.capitalize()} at {sync.percent or 'an unknown place'}"]
     estimate = report.estimates.get(array.key)

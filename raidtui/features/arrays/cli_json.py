@@ -169,7 +169,7 @@ def _sync(report: Report, array: Array) -> dict[str, Any] | None:
     if sync is None:
         return None
     estimate = report.estimates.get(array.key)
-    held = report.brakes.get(array.key)
+    held, turn = report.brakes.get(array.key), report.turns.get(array.key)
     return {
         "action": sync.action,
         "phase": sync.phase.value,
@@ -182,6 +182,9 @@ def _sync(report: Report, array: Array) -> dict[str, Any] | None:
         "eta_low_s": _rounded(estimate.left_low_s if estimate else None),
         "eta_high_s": _rounded(estimate.left_high_s if estimate else None),
         "eta_if_as_fast": estimate is not None and estimate.if_as_fast,
+        "waits_for": [] if turn is None else [name for _, name in turn.waits_for],
+        "begins_in_s": _rounded(turn.begins_in_s if turn else None),
+        "takes_s": _rounded(turn.takes_s if turn else None),
         "limited_by": held.brake.value if held else None,
         "limited_by_words": held.words if held else None,
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 
 from raidtui.features.arrays.screen.array_commands import ADD, ASSEMBLE, FAIL, PAUSE, REMOVE, WRITABLE
@@ -11,6 +10,7 @@ from raidtui.features.arrays.screen.array_sentences import (
     pace_lines,
     reshape_lines,
     survival_lines,
+    turn_lines,
     use_lines,
     wrapped,
 )
@@ -26,6 +26,7 @@ from raidtui.model.levels import layout_short
 from raidtui.model.sync_record import LastCheck
 from raidtui.monitor.sync_watch import ended_at
 from raidtui.view.line import GLYPHS, Line, rule_line, whole_columns
+from raidtui.view.moments import clock_words
 from raidtui.view.text import cell_width, fit, fit_words, tail, visible
 from raidtui.view.units import binary_size, duration, rate_mb_s, short_binary
 from raidtui.view.wrapping import wrap
@@ -166,16 +167,11 @@ def _ends(report: Report, array: Array) -> tuple[str, ...]:
         most = "" if high_s is None else f"at most {duration(high_s)}"
         return (f"{most}: skips what is unchanged", most) if most else ()
     condition = " at this speed" if estimate.if_as_fast else ""
-    about = f"ends about {_clock(now_s, now_s + estimate.left_s)}"
+    about = f"ends about {clock_words(now_s, now_s + estimate.left_s)}"
     if low_s is None or high_s is None or high_s - low_s < 90:
         return about + condition, about + " if as fast" * bool(condition)
-    between = f"ends {_clock(now_s, now_s + low_s)} to {_clock(now_s, now_s + high_s)}"
+    between = f"ends {clock_words(now_s, now_s + low_s)} to {clock_words(now_s, now_s + high_s)}"
     return between + condition, about + condition, about + " if as fast" * bool(condition)
-
-
-def _clock(now_s: float, then_s: float) -> str:
-    form = "%H:%M" if then_s - now_s < 20 * 3600 else "%a %H:%M" if then_s - now_s < 6 * 86400 else "%d %b"
-    return time.strftime(form, time.localtime(then_s))
 
 
 def unit_lines(array: Array, width: int) -> list[Line]:
@@ -216,7 +212,8 @@ def body_lines(report: Report, array: Array, width: int, height: int, rest: Sequ
     rows = min(_MOST_CHART, height - _BESIDE_CHART) if height >= _TALL else 1
     lines = speed_lines(report, array, width, rows)
     width -= 1
-    lines += [*pace_lines(report, array, width), *reshape_lines(array, width)]
+    lines += [*turn_lines(report, array, width), *pace_lines(report, array, width)]
+    lines += reshape_lines(array, width)
     rest = [*rest, *bitmap_lines(report, array, width)]
     tall = height >= _TALL
     if tall:

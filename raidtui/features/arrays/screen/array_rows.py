@@ -16,6 +16,7 @@ from raidtui.model.levels import layout_short
 from raidtui.model.verdict import ROLES, state, urgency
 from raidtui.view.array_row import Brief
 from raidtui.view.line import GLYPHS, Line, rule_line
+from raidtui.view.moments import clock_words
 from raidtui.view.text import visible
 from raidtui.view.wrapping import wrap, wrapped
 from raidtui.watch.watch import Report
@@ -89,7 +90,7 @@ def brief_of(report: Report, array: Listed, shared: Collection[str] = ()) -> Bri
     brief.layout = layout_short(array.level, array.layout)
     brief.chunk_bytes = array.chunk_bytes
     brief.size_bytes = array.size_bytes
-    brief.note = "rescue trial" if report.snapshot.is_trial(array) else _note(array)
+    brief.note = "rescue trial" if report.snapshot.is_trial(array) else _note(report, array)
     if array.sync is not None and array.sync.percent is not None:
         brief.percent = array.sync.percent
         estimate = report.estimates.get(array.key)
@@ -173,7 +174,7 @@ def absence_words(absent: AbsentArray) -> str:
     return f"{word}: {absent.count_short}"
 
 
-def _note(array: Array) -> str:
+def _note(report: Report, array: Array) -> str:
     if not array.active and not array.is_container:
         total = f" of {array.raid_disks}" if array.raid_disks else ""
         return f"{len(array.members)}{total} members there"
@@ -181,7 +182,12 @@ def _note(array: Array) -> str:
     if missing and array.up is not None:
         return array.in_sync_words
     if array.sync is not None and array.sync.phase is not Phase.RUNNING:
-        return f"{array.sync.action} waits"
+        turn = report.turns.get(array.key)
+        if turn is None or turn.begins_in_s is None:
+            return f"{array.sync.action} waits"
+        now_s = report.snapshot.taken_s
+        begins = clock_words(now_s, now_s + turn.begins_in_s)
+        return f"{array.sync.action} {'after' if turn.rivals else 'from about'} {begins}"
     return array.read_only
 
 

@@ -9,8 +9,10 @@ from raidtui.model.bad_blocks import only_holders
 from raidtui.model.bitmap_words import bitmap_words
 from raidtui.model.geometry import slots_words
 from raidtui.model.reshape_words import change_words, progress_words, waits_words
+from raidtui.monitor.sync_turn import turn_words
 from raidtui.plans.pace_words import given_words, held_words
 from raidtui.view.line import Line
+from raidtui.view.moments import clock_words
 from raidtui.view.text import fit
 from raidtui.view.wrapping import wrap
 from raidtui.watch.watch import Report
@@ -50,6 +52,16 @@ def bitmap_lines(report: Report, array: Array, width: int) -> list[Line]:
     """Return the bitmap's pages, and what a re-add would copy."""
     words = bitmap_words(array)
     return wrapped(words, width, "dim") if words and not report.snapshot.is_trial(array) else []
+
+
+def turn_lines(report: Report, array: Array, width: int) -> list[Line]:
+    """Return when a delayed sync begins, and how long it takes."""
+    turn = report.turns.get(array.key)
+    if turn is None:
+        return []
+    now_s = report.snapshot.taken_s
+    begins = f"about {clock_words(now_s, now_s + (turn.begins_in_s or 0))}"
+    return wrapped(turn_words(turn, begins), width, "plain")
 
 
 def pace_lines(report: Report, array: Array, width: int) -> list[Line]:

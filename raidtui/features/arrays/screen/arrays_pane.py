@@ -218,7 +218,8 @@ class ArraysPane(Pane):
     def _row(self, report: Report, array: Listed, width: int, shared: frozenset[str]) -> Line:
         """Return an array's row; an unchanged one is not made again."""
         of_host = (array.title in shared, report.snapshot.stale is not None, report.snapshot.trials)
-        facts = (array, report.healths[array.key], report.estimates.get(array.key), width, *of_host)
+        of_sync = (report.estimates.get(array.key), report.turns.get(array.key))
+        facts = (array, report.healths[array.key], *of_sync, width, *of_host)
         known = self._known_rows.get(array.key)
         if known is None or known[0] != facts:
             known = (facts, brief_line(brief_of(report, array, shared), width))
