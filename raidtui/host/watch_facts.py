@@ -139,10 +139,16 @@ def _cron_checks(reader: HostReader, processes: Sequence[tuple[int, tuple[str, .
     if not _runs_cron(reader, processes):
         return
     for path in (*_CRONTABS, *_in_folders(reader, _CRON_FOLDERS)):
-        for line in (reader.text(path) or "").split("\n"):
-            if not line.lstrip().startswith("#") and _CHECKER.search(line) and _is_on(reader, line):
-                yield path
-                break
+        if check_line(reader, path):
+            yield path
+
+
+def check_line(reader: HostReader, path: str) -> str:
+    """Return the first line of a crontab or script that has arrays checked; "" where none has."""
+    for line in (reader.text(path) or "").split("\n"):
+        if not line.lstrip().startswith("#") and _CHECKER.search(line) and _is_on(reader, line):
+            return line
+    return ""
 
 
 def _in_folders(reader: HostReader, folders: Sequence[str]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from raidtui.model.sync_record import LastCheck
+from raidtui.model.watchers import NextCheck
 from raidtui.view.units import counted, duration
 
 
@@ -25,6 +26,18 @@ def check_words(result: LastCheck, when: str = "") -> str:
     took = f", in {duration(result.took_s)}" if result.took_s is not None else ""
     gaps = f"; unwatched for {duration(result.unwatched_s)}" if result.unwatched_s else ""
     return f"last {result.action}: complete, {found}{when}{took}{gaps}"
+
+
+def next_check_words(check: NextCheck, when: str) -> str:
+    """Return when the next check is due: ``next check: Sun 06 Dec 01:00, by mdcheck_start.timer``.
+
+    Args:
+        check: what is known.
+        when: its time, for people.
+    """
+    if check.at_s is not None:
+        return f"next check: {when}, by {check.by}"
+    return f"next check: {'none' if check.none else 'not known'}: {check.why}"
 
 
 def paused_words(result: LastCheck) -> str:

@@ -63,3 +63,19 @@ class Watchers(Struct, frozen=True, kw_only=True):
     checks: tuple[str, ...] = ()
     all_seen: bool = True
     kept: str = ""
+
+
+class NextCheck(Struct, frozen=True, kw_only=True):
+    """When all arrays are checked next.
+
+    Args:
+        at_s: epoch seconds; None where that is not known, or none is due.
+        by: what begins it: "/etc/cron.d/mdadm", "raid-check.timer"; "" for nothing that is known.
+        why: why there is no time, a clause.
+        none: whether it is known that none is due.
+    """
+
+    at_s: float | None = None
+    by: str = ""
+    why: str = ""
+    none: bool = False

@@ -29,6 +29,7 @@ from raidtui.model.finding import Event, EventKind, Finding, Health, Tone
 from raidtui.model.pace import PaceNews
 from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
+from raidtui.model.watchers import NextCheck
 from raidtui.monitor.brakes import Brake, HeldBack, Stood, held_back_by
 from raidtui.monitor.events import diff, initial_events
 from raidtui.monitor.health import Judged, exit_status, healths_of, judge
@@ -64,6 +65,7 @@ class Report(Struct, frozen=True, kw_only=True):
         advice: how much there was when the host was last looked at; None where that is not known.
         pacing: how the syncs of arrays yield, where they are paced.
         turns: when delayed syncs begin.
+        next_check: when arrays are checked next; None where that was not read.
     """
 
     snapshot: Snapshot
@@ -79,6 +81,7 @@ class Report(Struct, frozen=True, kw_only=True):
     advice: AdviceCount | None = None
     pacing: Mapping[str, PaceNews] = {}
     turns: Mapping[str, Turn] = {}
+    next_check: NextCheck | None = None
 
     def of(self, array: Array | AbsentArray) -> tuple[Finding, ...]:
         """Return the findings about an array, the worst first."""
@@ -91,8 +94,10 @@ class Report(Struct, frozen=True, kw_only=True):
             for each in (self.snapshot, other.snapshot)
         )
         moves = self.new_events or now.syncing or self.estimates or other.estimates
-        shown = now, self.findings, self.brakes, self.advice, self.pacing
-        return not moves and shown == (then, other.findings, other.brakes, other.advice, other.pacing)
+        shown, was = (
+            (each.findings, each.brakes, each.advice, each.pacing, each.next_check) for each in (self, other)
+        )
+        return not moves and now == then and shown == was
 
 
 class HostWatch:
@@ -122,6 +127,8 @@ class HostWatch:
         self.syncs = SyncWatch(reader, open_book(live=reader.live, writable=reader.writable), keeps=not once)
         speeds = open_speed_book(live=reader.live, writable=reader.writable)
         self.speeds = SpeedWatch(reader, speeds, keeps=not once)
+        self.next_check: NextCheck | None = None
+        """When arrays are checked next, once that was read: it takes tools that may hang."""
         self.origins = OriginWatch(reader, once=once)
         self._last_look = LastLook() if reader.live else None
         self._unsubscribe = reader.subscribe(self._hear)
@@ -246,6 +253,7 @@ class HostWatch:
             healths=healths,
             estimates=estimates,
             brakes=brakes,
+            next_check=self.next_check,
             turns={key: turn for key, turn in turns.items() if turn is not None},
             speeds={key: self.history.speeds(key) for key in self.history.keys},
             latency_ms=self.history.latency_ms() if snapshot.syncing else {},

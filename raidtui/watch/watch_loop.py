@@ -29,6 +29,7 @@ T = TypeVar("T")
 _COALESCE_S = 0.008
 _FIRST_S = 0.5
 _UDEV_S = 0.25
+_SCHEDULE_S, _SCHEDULE_AGAIN_S = 5.0, 3600.0
 _AFTER_TROUBLE_S = 5.0
 _GRACE_S = 2.0
 """On leaving, a thread that takes longer than this is considered hung."""
@@ -61,6 +62,7 @@ class WatchLoop:
         self._on_trouble = on_trouble
         self._thread = HostThread()
         self._aside = HostThread()  # never closed: a disk that hangs must not keep raidtui from ending
+        self._later = HostThread()  # likewise: no one waits for it
         self._changes = KernelWatch(reader)
         self._uevents: deque[Uevent] = deque()
         self._shown: Report | None = None
@@ -87,6 +89,27 @@ class WatchLoop:
             self._thread.after(min(known.next_s, _FIRST_S), self._beat)
         self._loop.call_later(_UDEV_S, self._start_udev)
         self._loop.call_later(_SILENT_S, self._watch_over)
+        if self.reader.live:
+            self._loop.call_later(_SCHEDULE_S, self._read_schedule)
+
+    def _read_schedule(self) -> None:
+        if not self._stopped:
+            task = asyncio.ensure_future(self.read_schedule())
+            task.add_done_callback(self._schedule_read)
+
+    def _schedule_read(self, task: asyncio.Future[None]) -> None:
+        if not task.cancelled():
+            task.result()
+            self._loop.call_later(_SCHEDULE_AGAIN_S, self._read_schedule)
+
+    async def read_schedule(self) -> None:
+        """Read when arrays are checked next; the next report has it."""
+        from raidtui.host.check_times import read_next_check  # noqa: PLC0415  (not needed at the start)
+        from raidtui.host.watch_facts import read_watchers  # noqa: PLC0415
+
+        reader = self.reader.thread_safe_copy() or self.reader
+        self.watch.next_check = await self._later.run(lambda: read_next_check(reader, read_watchers(reader)))
+        self.sample_soon()
 
     def _start_udev(self) -> None:
         if self._stopped:

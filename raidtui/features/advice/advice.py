@@ -13,7 +13,7 @@ from raidtui.model.finding import Severity
 from raidtui.model.knob import Tuning
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.stack import Stack
-from raidtui.model.watchers import Watchers
+from raidtui.model.watchers import NextCheck, Watchers
 from raidtui.monitor.boot.boot_reasons import DiskVerdict
 from raidtui.monitor.stack.stack_findings import StackFinding
 from raidtui.monitor.wear.ledger_entries import LedgerEntry
@@ -93,6 +93,7 @@ class HostFacts(Struct, frozen=True, kw_only=True):
         trim_timer: the state of fstrim.timer; "" where it is not known, or there is none.
         options: the mount options by place; without places where they are not known.
         watchers: who is told, and what checks; None where that cannot be seen.
+        next_check: when arrays are checked next; None where that was not read.
         hidden_nvme: how many NVMe devices a SATA controller hides, by its PCI address.
         ide_disks: disks whose SATA controller is in IDE mode.
         tuning: the knobs; None where they were not read.
@@ -113,6 +114,7 @@ class HostFacts(Struct, frozen=True, kw_only=True):
     trim_timer: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
     watchers: Watchers | None = None
+    next_check: NextCheck | None = None
     hidden_nvme: Mapping[str, int] = field(default_factory=dict)
     ide_disks: Sequence[str] = ()
     tuning: Tuning | None = None

@@ -18,6 +18,7 @@ from raidtui.features.advice.ignored import (
     why_ignored,
 )
 from raidtui.host.block import BLOCK
+from raidtui.host.check_times import read_next_check
 from raidtui.host.controllers import read_hidden_nvme, read_ide_disks
 from raidtui.host.drive_caches import read_drive_caches
 from raidtui.host.md.conf_devices import device_words, left_out
@@ -226,6 +227,7 @@ def _advice(reader: HostReader) -> tuple[tuple[Advice, ...], tuple[str, ...]]:
     configured = read_configured(reader)
     words = device_words(conf_entries(reader)[1])
     members = [member.name for array in snapshot.arrays for member in array.members]
+    watchers = read_watchers(reader)
     facts = HostFacts(
         snapshot=snapshot,
         stack=stack,
@@ -240,7 +242,8 @@ def _advice(reader: HostReader) -> tuple[tuple[Advice, ...], tuple[str, ...]]:
         unknown_words=unknown_words(reader),
         trim_timer=read_trim_timer(reader),
         options={place: options for place in places if (options := mount_options(reader, place))},
-        watchers=read_watchers(reader),
+        watchers=watchers,
+        next_check=read_next_check(reader, watchers),
         hidden_nvme=read_hidden_nvme(reader),
         ide_disks=read_ide_disks(reader, disks),
         tuning=tuning,

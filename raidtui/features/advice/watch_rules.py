@@ -8,7 +8,7 @@ from raidtui.features.advice.advice import Advice, AdviceCode, HostFacts
 from raidtui.model.alert_setup import HOOK
 from raidtui.model.array import Array
 from raidtui.model.finding import Severity
-from raidtui.model.watchers import Smartd, Watchers
+from raidtui.model.watchers import NextCheck, Smartd, Watchers
 
 
 def advise_on_watchers(facts: HostFacts) -> Iterator[Advice]:
@@ -17,7 +17,7 @@ def advise_on_watchers(facts: HostFacts) -> Iterator[Advice]:
     if watchers is None or not any(_may_fail(each, facts) for each in facts.snapshot.arrays):
         return
     yield from _advise_on_alerts(watchers)
-    yield from _advise_on_checks(watchers)
+    yield from _advise_on_checks(watchers, facts.next_check)
     if not watchers.kept:
         yield Advice(
             code=AdviceCode.NO_HISTORY,
@@ -121,7 +121,7 @@ def _advise_on_smartd(watchers: Watchers, smartd: Smartd) -> Iterator[Advice]:
         )
 
 
-def _advise_on_checks(watchers: Watchers) -> Iterator[Advice]:
+def _advise_on_checks(watchers: Watchers, following: NextCheck | None) -> Iterator[Advice]:
     if not watchers.checks and watchers.all_seen:
         yield Advice(
             code=AdviceCode.NOT_CHECKED,
@@ -131,6 +131,15 @@ def _advise_on_checks(watchers: Watchers) -> Iterator[Advice]:
             " needed; a check each month finds and rewrites it before (md(4), SCRUBBING AND MISMATCHES).",
             remedy="Debian: AUTOCHECK=true in /etc/default/mdadm, and cron; else systemctl enable --now the"
             " timer mdcheck_start or raid-check",
+            order=_CHECKS,
+        )
+    elif following is not None and following.none and following.by:
+        yield Advice(
+            code=AdviceCode.NOT_CHECKED,
+            severity=Severity.ATTENTION,
+            text=f"no check is due: {following.why}",
+            why="Until the next start of the system, that timer begins no check (systemd.timer(5)).",
+            remedy=f"systemctl start {following.by}",
             order=_CHECKS,
         )
     elif len(watchers.checks) > 1:

@@ -11,7 +11,7 @@ from raidtui.features.advice.advice import Advice, HostFacts
 from raidtui.features.advice.advice_rules import advise
 from raidtui.model.alert_setup import HOOK
 from raidtui.model.finding import Severity
-from raidtui.model.watchers import Monitor, Smartd, Watchers
+from raidtui.model.watchers import Monitor, NextCheck, Smartd, Watchers
 from tests.features.advice.test_advice_rules import codes, facts, snapshot
 from tests.hosts.specs import raid0, raid1
 
@@ -111,6 +111,18 @@ def test_raidtuis_hook_without_a_channel() -> None:
 def test_smartd(smartd: Smartd, mailer: bool, words: str) -> None:  # noqa: FBT001
     advice = [each for each in found(smartd=smartd, mailer=mailer) if each.code == "disks-not-watched"]
     assert [words in each.text for each in advice] == ([True] if words else [])
+
+
+def test_a_timer_that_is_not_started() -> None:
+    timer = "mdcheck_start.timer"
+    stopped = NextCheck(by=timer, why=f"{timer} is enabled, and not started", none=True)
+    (each,) = found(facts(next_check=stopped), checks=(timer,))
+    assert (each.code, each.severity) == ("not-checked", Severity.ATTENTION)
+    assert each.text == "no check is due: mdcheck_start.timer is enabled, and not started"
+    assert (each.remedy, each.order) == ("systemctl start mdcheck_start.timer", CHECKS)
+    assert (
+        found(facts(next_check=NextCheck(by=timer, why="systemctl has not answered")), checks=(timer,)) == ()
+    )
 
 
 def test_two_checks_are_a_note() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from raidtui.features.arrays.screen.array_commands import ADD, ASSEMBLE, FAIL, PAUSE, REMOVE, WRITABLE
 from raidtui.features.arrays.screen.array_sentences import (
     bitmap_lines,
+    check_lines,
     pace_lines,
     reshape_lines,
     survival_lines,
@@ -214,7 +215,7 @@ def body_lines(report: Report, array: Array, width: int, height: int, rest: Sequ
     width -= 1
     lines += [*turn_lines(report, array, width), *pace_lines(report, array, width)]
     lines += reshape_lines(array, width)
-    rest = [*rest, *bitmap_lines(report, array, width)]
+    rest = [*rest, *check_lines(report, array, width), *bitmap_lines(report, array, width)]
     tall = height >= _TALL
     if tall:
         lines += [[], rule_line(width + 1, "members")]

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from raidtui.model.array import Array
 from raidtui.model.bad_blocks import only_holders
 from raidtui.model.bitmap_words import bitmap_words
+from raidtui.model.check_words import check_words, next_check_words
 from raidtui.model.geometry import slots_words
 from raidtui.model.reshape_words import change_words, progress_words, waits_words
 from raidtui.monitor.sync_turn import turn_words
+from raidtui.monitor.sync_watch import ended_at
 from raidtui.plans.pace_words import given_words, held_words
 from raidtui.view.line import Line
-from raidtui.view.moments import clock_words
+from raidtui.view.moments import clock_words, day_words
 from raidtui.view.text import fit
 from raidtui.view.wrapping import wrap
 from raidtui.watch.watch import Report
@@ -52,6 +54,18 @@ def bitmap_lines(report: Report, array: Array, width: int) -> list[Line]:
     """Return the bitmap's pages, and what a re-add would copy."""
     words = bitmap_words(array)
     return wrapped(words, width, "dim") if words and not report.snapshot.is_trial(array) else []
+
+
+def check_lines(report: Report, array: Array, width: int) -> list[Line]:
+    """Return when an array is checked next, and what is known of its last check, unless that is said."""
+    if report.next_check is None or not (array.active and array.redundant) or report.snapshot.is_trial(array):
+        return []
+    last = report.snapshot.checks.get(array.key)
+    words = "last check: not known" if last is None else check_words(last, ended_at(last))
+    is_said = last is not None and array.sync is None and not array.missing_slots
+    at_s = report.next_check.at_s
+    following = next_check_words(report.next_check, "" if at_s is None else day_words(at_s))
+    return wrapped(following if is_said else f"{words}; {following}", width, "dim")
 
 
 def turn_lines(report: Report, array: Array, width: int) -> list[Line]:

@@ -19,6 +19,7 @@ from tests.frame.staging import (
     WIDE,
     Paces,
     Shows,
+    app_of,
     header_of,
     in_worker,
     lines_of,
@@ -34,7 +35,7 @@ from tests.frame.staging import (
 )
 from tests.frame.states import ARRAYS, CHECK, REST, STATES, WIDE_STATES, resync_life
 from tests.hosts.kernel import Kernel
-from tests.hosts.specs import ArraySpec, inactive, raid1, raid5, raid6, raid10
+from tests.hosts.specs import ArraySpec, inactive, raid0, raid1, raid5, raid6, raid10
 from tests.hosts.trees import Stage, host_tree
 
 
@@ -216,3 +217,30 @@ async def test_a_raid0_that_gets_a_device_has_no_redundancy() -> None:
         body = lines_of(pilot, "#array-body")
         assert "no redundancy: one failure loses the array" in body
         assert "missing" not in body
+
+
+def shown_of(pilot: Paces) -> str:
+    """The words on the screen."""
+    return " ".join(screen_text(pilot).split())
+
+
+async def test_the_next_check_once_it_was_read() -> None:
+    """It takes tools that may hang, so it comes later than the arrays; it is shown of redundant ones."""
+    tree = host_tree(raid1("md1", "root"), raid0("md2", "fast"))
+    tree.files["/proc/1/comm"], tree.files["/proc/1/cmdline"] = "init\n", "/sbin/init\0"
+    words = "next check: none: neither cron nor a timer has arrays checked"
+    async with running(tree) as pilot:
+        assert "next check" not in shown_of(pilot)
+        await app_of(pilot).session.loop.read_schedule()
+        await until(pilot, lambda: words in shown_of(pilot))
+        await pilot.press("down")
+        assert "next check" not in shown_of(pilot)
+
+
+async def test_the_last_check_is_told_where_a_sync_takes_its_line() -> None:
+    tree = host_tree(raid1("md1", "root", sync=replace(CHECK, action="resync")))
+    tree.files["/proc/1/comm"], tree.files["/proc/1/cmdline"] = "init\n", "/sbin/init\0"
+    async with running(tree) as pilot:
+        await app_of(pilot).session.loop.read_schedule()
+        words = "last check: not known; next check: none"
+        await until(pilot, lambda: words in shown_of(pilot))
