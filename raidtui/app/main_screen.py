@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.reactive import Reactive
 from textual.widget import Widget
 
@@ -75,6 +76,7 @@ class MainScreen(PaintingScreen):
     """
 
     AUTO_FOCUS = "#array-list"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "end_filter", "All rows", show=False)]
     # Textual repaints the whole screen when the focus moves; here, widgets that show it repaint themselves.
     focused: Reactive[Widget | None] = Reactive(None, repaint=STOCK)
 
@@ -170,6 +172,7 @@ class MainScreen(PaintingScreen):
         self._redraw()
         for each in self.panes.values():
             each.come()
+        self._fit_filter()
 
     async def on_pane_wanted(self, message: Pane.Wanted) -> None:
         """Open another pane for what the one in view has found."""
@@ -178,6 +181,7 @@ class MainScreen(PaintingScreen):
             pane.measure(message.pair)
         else:
             pane.choose(message.key)
+        self._fit_filter()
 
     def release(self) -> None:
         """Hold the screen still, or draw what is new and go on."""
@@ -201,6 +205,29 @@ class MainScreen(PaintingScreen):
 
             await self.mount(FilterLine(id="filter"), before="#bottom")
         self.set_focus(self.query_one("#filter"))
+
+    def _fit_filter(self) -> None:
+        """Show the filter of the pane in view: each has its own."""
+        text = self.in_view.wanted_text
+        line = next((each for each in self.children if each.id == "filter"), None)
+        if line is None and text:
+            from raidtui.frame.text_field import FilterLine  # noqa: PLC0415
+
+            self.mount(FilterLine(text, id="filter"), before="#bottom")
+        elif line is not None and text:
+            cast("FilterLine", line).take(text)
+        elif line is not None:
+            line.remove()
+
+    def action_end_filter(self) -> None:
+        """End the filter that the pane in view has kept."""
+        self.narrow("")
+        self._fit_filter()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave Esc to others where no filter is kept."""
+        del parameters
+        return action != "end_filter" or bool(self.in_view.wanted_text)
 
     def on_filter_line_changed(self, message: FilterLine.Changed) -> None:
         """Narrow the pane in view."""

@@ -203,12 +203,17 @@ class FilterLine(Typing, Lines, can_focus=True):
     class Closed(Message):
         """The line was left: the pane gets the focus back."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, text: str = "", *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self.line: TextField = TextField()
+        self.line: TextField = replace(TextField(), text=text, at=len(text))
 
     def on_mount(self) -> None:
         """Show the line."""
+        self._draw()
+
+    def take(self, text: str) -> None:
+        """Show the filter of another pane."""
+        self.line = replace(self.line, text=text, at=len(text))
         self._draw()
 
     def _draw(self) -> None:

@@ -143,10 +143,9 @@ class ArraysPane(Pane):
         self._expected = key
 
     def choose(self, key: str) -> None:
-        """Choose an array; the filter is ended where it would hide it."""
+        """Choose an array; the filter is ended, as it may hide it."""
         self.chosen, self._gone, self._expected = key, None, None
-        self.wanted_text = ""
-        self.redraw()
+        self.narrow("")
 
     def _keep(self, shown: list[Listed]) -> None:
         if self._expected is not None and any(array.key == self._expected for array in shown):
