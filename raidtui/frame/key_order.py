@@ -10,10 +10,12 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from textual import events
 from textual.app import App
+from textual.await_complete import AwaitComplete
 from textual.message import Message
 from textual.screen import Screen
 from textual.worker import Worker
@@ -24,6 +26,9 @@ from raidtui.frame.stock import STOCK
 from raidtui.frame.textual_private import forward_event
 
 _MOST = 200
+STILL_S = 0.3
+"""For so long a page that was closed may stay in view while its flow makes the next one."""
+_PAGE_ABOVE_PANE = 2
 _LOST_S = 1.0
 """``KeyPassed`` is lost where a widget on its way is removed; keys are not held longer than this for it."""
 
@@ -41,6 +46,8 @@ class KeyOrderApp(App[int]):
         self._passing = 0
         self._opening = 0
         self._cancel_opening: Callable[[], object] | None = None
+        self._still: contextlib.ExitStack | None = None
+        """While it is there, nothing is drawn: a page of a flow was closed, and the next one is to come."""
 
     async def on_event(self, event: events.Event) -> None:
         """Deliver a key, or hold it while one is being handled or a form is being opened.
@@ -148,6 +155,7 @@ class KeyOrderApp(App[int]):
         if not self._opening:
             self._cancel_opening = None
             self._held.clear()
+            self._draw_again()
 
     def drop_held_keys(self) -> None:
         """Drop the keys held for a form that does not come."""
@@ -178,9 +186,26 @@ class KeyOrderApp(App[int]):
     def push_screen(self, screen: Any, *more: Any, **named: Any) -> Any:  # noqa: ANN401  (as Textual's)
         """Show a screen, and give it the keys that were held for it."""
         result = super().push_screen(screen, *more, **named)
+        self._draw_again()
         if self._opening and isinstance(screen, Screen):
             self._hand_over(screen)
         return result
+
+    def pop_screen(self) -> AwaitComplete:
+        """Close a screen. Between two pages of a flow the pane below is not drawn, unless it takes longer."""
+        if self._opening and len(self.screen_stack) == _PAGE_ABOVE_PANE and self._still is None and not STOCK:
+            self._still = contextlib.ExitStack()
+            self._still.enter_context(self.batch_update())
+            self.set_timer(STILL_S, partial(self._draw_again, self._still))
+        return super().pop_screen()
+
+    def _draw_again(self, since: contextlib.ExitStack | None = None) -> None:
+        """Draw what has changed; with ``since``, only if it is that pause that has not ended yet."""
+        if self._still is not None and since in {None, self._still}:
+            still, self._still = self._still, None
+            still.close()
+            if self.screen_stack:
+                self.screen.check_idle()  # it has kept what is to be drawn
 
     def _hand_over(self, screen: Screen[Any]) -> None:
         held = tuple(self._held)

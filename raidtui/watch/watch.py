@@ -242,7 +242,8 @@ class HostWatch:
                 held = HeldBack(brake=Brake.FROZEN, words=f"by {by}, {held.words}")
             if held is not None:
                 brakes[array.key] = held
-        turns = {each.key: turn_of(each, snapshot, estimates) for each in snapshot.arrays}
+        waiting = [each for each in snapshot.arrays if each.sync is not None]
+        turns = {each.key: turn_of(each, snapshot, estimates) for each in waiting}
         healths = healths_of(snapshot, findings)
         until = self.reader.next_event_s()
         soon = self._passing or self.sampler.unsettled
