@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from raidtui.host.regular_files import read_regular
 
 _SWITCHES = {"mouse": True, "bell": True, "notify": False}
 _KNOWN = frozenset({"theme", "keys", "wear", "readonly", *_SWITCHES})
+_AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")
+_MOST_WRONG = 8
+"""After so many lines that are no TOML, a file is something else."""
 _MOST_TBW = 1_000_000
 _KEYS_FORM = '[keys] must hold lines like "arrays.check" = "f5"'
 _RATING_FORM = '[wear.rated_tbw] must hold lines like "Samsung SSD 850 EVO 500GB" = 150'
@@ -53,15 +58,57 @@ def read_config(folder: Path | None = None) -> Config:
     path = (folder or config_folder()) / "config.toml"
     if not path.exists():
         return Config()
-    import tomllib  # noqa: PLC0415  (8 ms that most starts do without)
-
     try:
-        values = tomllib.loads(read_regular(str(path)).decode())
+        values, wrong = _parsed(read_regular(str(path)).decode())
     except RecursionError:
         return Config(troubles=(f"{path}: nested too deeply; the defaults are used",))
     except (OSError, ValueError) as error:  # no TOML, no UTF-8, a number of too many digits
         return Config(troubles=(f"{path}: {error}; the defaults are used",))
-    return _checked(path, values)
+    found = _checked(path, values)
+    return replace(found, troubles=(*(f"{path}: {each}" for each in wrong), *found.troubles))
+
+
+def _parsed(text: str) -> tuple[dict[str, Any], list[str]]:
+    """Return the values of a file, and an error for each line that is no TOML: the others still hold.
+
+    A line that was to make the console read-only does so.
+
+    Raises:
+        ValueError: too many lines are wrong.
+    """
+    import tomllib  # noqa: PLC0415  (8 ms that most starts do without)
+
+    lines, wrong = text.split("\n"), list[str]()
+    is_readonly = False
+    while True:
+        try:
+            values = tomllib.loads("\n".join(lines))
+        except tomllib.TOMLDecodeError as error:
+            number = _line_of(str(error), lines)
+            if number is None or len(wrong) == _MOST_WRONG:
+                raise
+            is_readonly |= lines[number].lstrip().startswith("readonly")
+            wrong.append(f"{error}; {_without(lines, number)} is ignored")
+        else:
+            return ({**values, "readonly": True} if is_readonly else values), wrong
+
+
+def _line_of(error: str, lines: Sequence[str]) -> int | None:
+    """Return the line, from 0, that an error of tomllib is about: its message alone says so."""
+    at = _AT_LINE.search(error)
+    if at is not None:
+        return int(at[1]) - 1
+    return max((number for number, line in enumerate(lines) if line.strip()), default=None)
+
+
+def _without(lines: list[str], number: int) -> str:
+    """Blank a line; of a table's head, its lines, too: they would be settings of the table before."""
+    is_head = lines[number].lstrip().startswith("[")
+    lines[number] = ""
+    while is_head and number + 1 < len(lines) and not lines[number + 1].lstrip().startswith("["):
+        number += 1
+        lines[number] = ""
+    return "that table" if is_head else "that line"
 
 
 def _checked(path: Path, values: dict[str, Any]) -> Config:

@@ -110,9 +110,37 @@ def test_all_that_is_wrong_is_said_and_the_rest_is_used(tmp_path: Path) -> None:
     ]
 
 
+def test_a_line_that_is_no_toml_does_not_drop_the_others(tmp_path: Path) -> None:
+    config = read(
+        tmp_path,
+        'theme = light\nmouse = false\n[keys]\n"arrays.check" = "f5"\narrays.add = f6\n'
+        '"arrays.check" = "f7"\n"arrays.fail" = "f8"\n"arrays.pause" = ',
+    )
+    assert (config.theme, config.mouse) == (None, False)
+    assert config.keys == {"arrays.check": "f5", "arrays.fail": "f8"}
+    assert [each.partition(": ")[2] for each in config.troubles] == [
+        "Invalid value (at line 1, column 9); that line is ignored",
+        "Invalid value (at line 5, column 14); that line is ignored",
+        "Cannot overwrite a value (at line 6, column 22); that line is ignored",
+        "Invalid value (at end of document); that line is ignored",
+    ]
+
+
+def test_what_stands_below_a_wrong_head_is_not_taken_for_something_else(tmp_path: Path) -> None:
+    config = read(tmp_path, 'mouse = false\n[keys\ntheme = "f5"\n\n[wear.rated_tbw]\n"Model" = 1\n')
+    assert (config.theme, config.mouse, config.rated_bytes) == (None, False, {"Model": 10**12})
+    (said,) = config.troubles
+    assert said.endswith("; that table is ignored")
+
+
+def test_a_wrong_line_that_was_to_make_it_read_only_does(tmp_path: Path) -> None:
+    assert read(tmp_path, "readonly = yes\nmouse = false\n").readonly
+    assert not read(tmp_path, "mouse = no\n").readonly
+
+
 def test_no_toml(tmp_path: Path) -> None:
-    config = read(tmp_path, "theme = ")
-    assert config.troubles[0].startswith(f"{tmp_path}/config.toml: Invalid value")
+    config = read(tmp_path, "not TOML\n" * 9)
+    assert config.troubles[0].startswith(f"{tmp_path}/config.toml: Expected '='")
     assert config.troubles[0].endswith("; the defaults are used")
     (tmp_path / "config.toml").write_bytes(b'theme = "\xff"')
     assert "the defaults are used" in read_config(tmp_path).troubles[0]
