@@ -20,7 +20,8 @@ from raidtui.frame.stock import STOCK
 from raidtui.view.line import Line
 from raidtui.view.wrapping import wrap, wrapped
 
-_INDENT, _TEXT = 19, 53
+_INDENT, _WIDTH = 19, 72
+_AROUND = 6  # frame, padding, scroll bar
 _NOTES = """\
 Speed limits: below min, md does not yield to other I/O; above max, it sleeps; in between, other I/O goes
 first. If min is above max, min wins, so the sliders keep min at or below max.
@@ -74,21 +75,30 @@ class HelpScreen(Dialog[None]):
             yield self._foot
 
     def on_mount(self) -> None:
-        """Lay the rows and notes out in lines."""
+        """Draw."""
+        self._draw()
+        self._foot.show([[(" Esc ", "key"), ("back", "plain")]])
+        self._body.focus()
+
+    def on_resize(self) -> None:
+        """Draw in the new size."""
+        self._draw()
+
+    def _draw(self) -> None:
+        """Lay the rows and notes out in lines that fit."""
+        width = min(_WIDTH, self.app.size.width - _AROUND)
         lines: list[Line] = [[("Keys", "strong")]]
         for key, label, sentence, refusal in self._rows:
             role = "dim" if refusal else "plain"
-            first, *more = wrap(sentence, _TEXT) or ("",)
+            first, *more = wrap(sentence, width - _INDENT) or ("",)
             lines.append([(f" {key:<6} ", "key"), (f"{label:<10} ", "strong"), (first, role)])
             lines += [[(" " * _INDENT + part, role)] for part in more]
             if refusal:
-                lines += wrapped(f"not now: {refusal}", _TEXT + _INDENT, "warn", indent=_INDENT)
+                lines += wrapped(f"not now: {refusal}", width, "warn", indent=_INDENT)
         for note in _NOTES.split("\n\n"):
             lines.append([])
-            lines += wrapped(note.replace("\n", " "), _TEXT + _INDENT, indent=1)
+            lines += wrapped(note.replace("\n", " "), width, indent=1)
         self._body.show(lines)
-        self._foot.show([[(" Esc ", "key"), ("back", "plain")]])
-        self._body.focus()
 
     def action_close(self) -> None:
         """Close the help."""

@@ -8,13 +8,16 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from textual import events
 from textual.widgets import Input, OptionList
 
 from raidtui.config import Config, read_config
 from raidtui.features.history.screen.log_pane import LogLines
 from raidtui.frame.command_palette import palette_entries
 from raidtui.frame.lines import Lines, ScrollLines
+from raidtui.frame.pane import BodyLines
 from raidtui.host.readers.host_reader import READONLY
+from raidtui.view.text import cell_width
 from tests.frame.staging import (
     SMALL,
     WIDE,
@@ -166,6 +169,27 @@ async def test_help_lists_keys_and_reasons() -> None:
         assert "Check" not in lines_of(pilot, "#help-text").split("Speed limits")[0]
         await press(pilot, "q")
         assert pilot.app.screen is main_of(pilot)
+
+
+@pytest.mark.parametrize("pane", ["1", "3", "4", "5", "6", "7"])
+async def test_the_help_is_whole_in_the_smallest_window(pane: str) -> None:
+    """No line is wider than the room for it, and the last one can be scrolled to; so it is after a resize."""
+    async with running(STATES["check"], size=WIDE) as pilot:
+        await press(pilot, pane, "question_mark")
+        before = lines_of(pilot, "#help-text").split()
+        await pilot.resize_terminal(60, 15)
+        body = pilot.app.screen.query_one("#help-text", BodyLines)
+        await until(pilot, lambda: body.scrollable_content_region.width < 60)
+
+        def widest() -> int:
+            return max(cell_width(line.rstrip()) for line in body.text.split("\n"))
+
+        await until(pilot, lambda: widest() <= body.scrollable_content_region.width)
+        assert body.text.split() == before
+        await press(pilot, "end")
+        await until(pilot, lambda: 0 < body.max_scroll_y == body.scroll_offset.y)
+        assert "until you restore them." in screen_text(pilot)
+        assert "Esc back" in screen_text(pilot)
 
 
 @pytest.mark.parametrize("pane", ["1", "3", "4", "5", "7"])
@@ -539,3 +563,11 @@ async def test_the_palette_says_what_only_the_command_line_does() -> None:
         )
         await press(pilot, "enter")
         await until(pilot, lambda: "raidtui plan read-only ARRAY" in message_of(pilot))
+
+
+async def test_a_paste_into_the_palette() -> None:
+    async with running(STATES["optimal"]) as pilot:
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: pilot.app.screen.query(Input))
+        pilot.app.post_message(events.Paste("wear\nnext"))
+        await until(pilot, lambda: pilot.app.screen.query_one(Input).value == "wear")
