@@ -61,7 +61,7 @@ def _by_timer(reader: HostReader, timer: str, now: datetime) -> NextCheck:
 def _by_crontab(reader: HostReader, path: str, now: datetime) -> NextCheck:
     at = next_of_crontab(check_line(reader, path), now)
     if at is None:
-        return NextCheck(by=path, why=f"the times in {path} are not understood")
+        return NextCheck(by=path, why=f"the times in {path} cannot be parsed")
     return NextCheck(by=path, at_s=at.timestamp())
 
 

@@ -111,7 +111,7 @@ def test_what_is_not_known() -> None:
     assert told(read_next_check(At({}), None)) == "next check: not known: processes cannot be seen"
     weekly = "/etc/cron.weekly/raid-check"
     assert told(following({weekly: "#!/bin/sh\nexec raid-check\n"}, weekly)) == (
-        "next check: not known: the times in /etc/cron.weekly/raid-check are not understood"
+        "next check: not known: the times in /etc/cron.weekly/raid-check cannot be parsed"
     )
     assert told(following({})) == ("next check: none: neither cron nor a timer has arrays checked")
     unseen = read_next_check(At({}), Watchers(all_seen=False))
