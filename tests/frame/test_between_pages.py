@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -43,12 +44,18 @@ def drawn(pilot: Paces, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[type[A
         yield found
 
 
+def shows(pilot: Paces, words: str) -> bool:
+    return words in screen_text(pilot)
+
+
 async def test_from_the_wizard_to_its_review_and_back(monkeypatch: pytest.MonkeyPatch) -> None:
     async with running(demo_root()) as pilot:
         await at(pilot, WizardScreen, "b")
-        await until(pilot, lambda: "reading" not in screen_text(pilot))
+        await until(pilot, lambda: "[ 1 ]" in screen_text(pilot), "disks are ticked")
         with drawn(pilot, monkeypatch) as seen:
-            await pilot.press("enter", "enter", "enter")
+            for step in ("2 of 3", "3 of 3", "Enter review"):
+                await pilot.press("enter")
+                await until(pilot, partial(shows, pilot, step), step)
             await at(pilot, PlanView, "enter")
             await until(pilot, lambda: PlanView in seen)
             await at(pilot, WizardScreen, "escape")
