@@ -15,7 +15,7 @@ from raidtui.config import Config, read_config
 from raidtui.features.history.screen.log_pane import LogLines
 from raidtui.frame.command_palette import palette_entries
 from raidtui.frame.lines import Lines, ScrollLines
-from raidtui.frame.pane import BodyLines
+from raidtui.frame.list_pane import BodyLines
 from raidtui.host.readers.host_reader import READONLY
 from raidtui.view.text import cell_width
 from tests.frame.staging import (
