@@ -9,7 +9,8 @@ import pytest
 
 import raidtui
 from raidtui.built import MARK, ONE_FILE_VARIABLE, Built, how_built, lasting_command, version_line
-from raidtui.features.alerts.alert_plan import hook_text, owner, unit_text
+from raidtui.features.alerts.alert_plan import hook_text, owner
+from raidtui.host.own_units import with_own_command
 from raidtui.jobs.alert_channel import _why_no_service
 
 FROM_HERE = (sys.executable, "-P", "-m", "raidtui")
@@ -69,7 +70,7 @@ def test_the_one_file_is_called_by_its_own_path(
     assert lasting_command() == (str(file),)
     assert f"\n'{file}' alert \"$@\"" in hook_text()
     assert str(tmp_path / "site-packages") not in hook_text()
-    assert unit_text("ExecStart=raidtui alert --send\n") == (
+    assert with_own_command("ExecStart=raidtui alert --send\n") == (
         f"Environment=\"LC_ALL=C.UTF-8\"\nExecStart='{file}' alert --send\n"
     )
     assert owner() == file.stat().st_uid

@@ -71,6 +71,20 @@ class Verbs(Struct, frozen=True, kw_only=True):
     ) = None
 
 
+class Watching(Struct, frozen=True, kw_only=True):
+    """What a feature has run on a host, so that somebody hears of what happens there.
+
+    Args:
+        name: a word, as ``raidtui plan monitoring --only`` takes it.
+        plan: returns the plan that sets it up, or why there is none.
+        needed: whether the rest is of little use without it.
+    """
+
+    name: str
+    plan: Callable[[HostReader, Snapshot], Plan | Refusal]
+    needed: bool = False
+
+
 class CapturedPart(Struct, frozen=True, kw_only=True):
     """What a feature puts into a capture.
 
@@ -92,6 +106,7 @@ class Feature(Struct, frozen=True, kw_only=True):
         pane: imports its pane.
         commands: its subcommands.
         verbs: imports its verbs of ``raidtui plan``.
+        watching: what it has run on a host.
         flows: what keys of other panes open, by name: dialogs or a page, of the app, the chosen array and the
             state of the host.
         follow: is told of each report.
@@ -108,6 +123,7 @@ class Feature(Struct, frozen=True, kw_only=True):
     pane: Callable[[], type[Pane]] | None = None
     commands: tuple[Subcommand, ...] = ()
     verbs: Callable[[], Verbs] | None = None
+    watching: Watching | None = None
     flows: Mapping[str, Flow] = field(default_factory=dict)
     follow: Callable[[Session, Report], None] | None = None
     opening_words: Callable[[], tuple[str, ...]] | None = None

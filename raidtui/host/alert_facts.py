@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from raidtui.host.md.configured import conf_entries, conf_files
 from raidtui.host.on_top import runs_systemd
+from raidtui.host.own_units import read_enabled
 from raidtui.host.readers.host_reader import HostReader
-from raidtui.host.system_units import SYSTEM_UNITS, unit_state, unit_text
+from raidtui.host.system_units import SYSTEM_UNITS, unit_text
 from raidtui.host.watch_facts import SMARTD_RUN, conf_word, journal_storage, read_watchers
 from raidtui.model.alert_setup import CHANNELS, HOOK, AlertSetup
-from raidtui.model.answer import Answer, known
+from raidtui.model.answer import known
 from raidtui.model.watchers import Watchers
 
 _MONITOR = "mdmonitor.service"
@@ -51,7 +52,7 @@ def read_alert_setup(
         monitor_unit=_MONITOR if monitor is not None else "",
         monitor_names=any(each.tells for each in watchers.monitors),
         monitor_installs=installs,
-        monitor_enabled=_is_enabled(reader, _MONITOR) if installs else known(False),
+        monitor_enabled=read_enabled(reader, _MONITOR) if installs else known(False),
         smartd=smartd,
         smartd_unit=next((each for each in _SMARTDS if systemd and unit_text(reader, each) is not None), ""),
         storage=journal_storage(reader),
@@ -64,9 +65,3 @@ def read_alert_setup(
 
 SMARTD_SCRIPT = "20raidtui"
 """Debian's smartd-runner runs what is in its folder, in this form of name (run-parts --lsbsysinit)."""
-
-
-def _is_enabled(reader: HostReader, unit: str) -> Answer[bool]:
-    word = unit_state(reader, "is-enabled", unit)
-    enabled = word.value == "enabled" if word.is_known else None
-    return Answer(kind=word.kind, value=enabled, source=word.source, why=word.why)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from raidtui.features.alerts.alert_plan import hook_text, unit_text
+from raidtui.features.alerts.alert_plan import hook_text
 from raidtui.features.alerts.plan_alerts import plan_alerts
 from raidtui.host.alert_facts import read_alert_setup
+from raidtui.host.own_units import with_own_command
 from raidtui.host.tools import output_path
 from raidtui.model.alert_setup import HOOK, AlertRequest
 from raidtui.model.plan import Plan, Refusal
@@ -175,4 +176,6 @@ def test_no_secret_is_read() -> None:
 
 def test_what_is_written_calls_this_raidtui() -> None:
     assert " -P -m raidtui alert " in hook_text()
-    assert unit_text("[Service]\nExecStart=raidtui alert --send\n").endswith(" -P -m raidtui alert --send\n")
+    assert with_own_command("[Service]\nExecStart=raidtui alert --send\n").endswith(
+        " -P -m raidtui alert --send\n"
+    )

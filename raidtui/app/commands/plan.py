@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
+from raidtui.app.commands.monitoring import VERBS as MONITORING
 from raidtui.app.registry import FEATURES
 from raidtui.command.device_names import kernel_names
 from raidtui.command.plan_output import add_destroy, add_forms, print_plan
@@ -120,7 +121,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _feature_verbs() -> tuple[Verbs, ...]:
-    return tuple(feature.verbs() for feature in FEATURES if feature.verbs is not None)
+    return (*(feature.verbs() for feature in FEATURES if feature.verbs is not None), MONITORING)
 
 
 def _add_create(parser: argparse.ArgumentParser) -> None:

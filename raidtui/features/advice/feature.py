@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raidtui.frame.feature import CommandModule, Feature, Subcommand
+from raidtui.frame.feature import CommandModule, Feature, Subcommand, Watching
 
 if TYPE_CHECKING:
     from raidtui.frame.pane import Pane
+    from raidtui.host.readers.host_reader import HostReader
+    from raidtui.model.plan import Plan, Refusal
+    from raidtui.model.snapshot import Snapshot
 
 
 def _pane() -> type[Pane]:
@@ -22,10 +25,18 @@ def _advice() -> CommandModule:
     return cli
 
 
+def _plan(reader: HostReader, snapshot: Snapshot) -> Plan | Refusal:
+    from raidtui.host.own_units import read_timer
+    from raidtui.plans.timers import plan_timer
+
+    return plan_timer(snapshot, read_timer(reader, "raidtui-advice"), "counts what could be better, each day")
+
+
 FEATURE = Feature(
     name="advice",
     tab="advice",
     pane=_pane,
+    watching=Watching(name="advice", plan=_plan),
     commands=(
         Subcommand(
             name="advice",

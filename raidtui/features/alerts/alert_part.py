@@ -12,9 +12,6 @@ from raidtui.plans import persist
 REPLACE = "--replace has it call raidtui's hook instead"
 """What to do about another program that is called already."""
 
-UNIT_S = 60.0
-"""How long systemd may take for a unit, in seconds."""
-
 
 class AlertPart:
     """The steps of one part; or why it is refused; or a note on why it is left out."""

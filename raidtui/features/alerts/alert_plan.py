@@ -9,13 +9,13 @@ import raidtui
 from raidtui.built import lasting_command, lasting_environment
 from raidtui.features.alerts.plan_alerts import plan_alerts
 from raidtui.host.alert_facts import read_alert_setup
+from raidtui.host.own_units import own_unit_text
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.alert_setup import AlertRequest
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
 
 _UNITS = ("raidtui-alert.service", "raidtui-alert.timer")
-_EXEC = "ExecStart=raidtui "
 
 _HOOK_TEXT = """\
 #!/bin/sh
@@ -43,8 +43,7 @@ def read_alerts_plan(reader: HostReader, snapshot: Snapshot, request: AlertReque
         snapshot: its arrays.
         request: what is asked for.
     """
-    folder = Path(raidtui.__file__).parent / "systemd"
-    units = {name: unit_text((folder / name).read_text(encoding="utf-8")) for name in _UNITS}
+    units = {name: own_unit_text(name) for name in _UNITS}
     setup = read_alert_setup(reader, hook=hook_text(), units=units, owned_by=owner() if reader.live else 0)
     return plan_alerts(snapshot, setup, request)
 
@@ -64,9 +63,3 @@ def hook_text() -> str:
         names=" ".join(own),
         raidtui=shlex.join(lasting_command()),
     )
-
-
-def unit_text(text: str) -> str:
-    """Return a unit of raidtui that starts the raidtui that runs now."""
-    own = "".join(f'Environment="{key}={value}"\n' for key, value in lasting_environment().items())
-    return text.replace(_EXEC, f"{own}ExecStart={shlex.join(lasting_command())} ")

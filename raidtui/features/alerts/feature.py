@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from raidtui.frame.feature import CommandModule, Feature, Subcommand, Verbs
+from typing import TYPE_CHECKING
+
+from raidtui.frame.feature import CommandModule, Feature, Subcommand, Verbs, Watching
+
+if TYPE_CHECKING:
+    from raidtui.host.readers.host_reader import HostReader
+    from raidtui.model.plan import Plan, Refusal
+    from raidtui.model.snapshot import Snapshot
 
 
 def _alert() -> CommandModule:
@@ -17,8 +24,16 @@ def _verbs() -> Verbs:
     return VERBS
 
 
+def _plan(reader: HostReader, snapshot: Snapshot) -> Plan | Refusal:
+    from raidtui.features.alerts.alert_plan import read_alerts_plan
+    from raidtui.model.alert_setup import AlertRequest
+
+    return read_alerts_plan(reader, snapshot, AlertRequest())
+
+
 FEATURE = Feature(
     name="alerts",
+    watching=Watching(name="alerts", plan=_plan, needed=True),
     commands=(
         Subcommand(
             name="alert",

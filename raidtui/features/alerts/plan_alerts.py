@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidtui.features.alerts.alert_part import REPLACE, UNIT_S, AlertPart, put_file, put_program, unit_fact
+from raidtui.features.alerts.alert_part import REPLACE, AlertPart, put_file, put_program, unit_fact
 from raidtui.features.alerts.smartd_part import report_smartd
 from raidtui.model.alert_setup import HOOK, PARTS, AlertRequest, AlertSetup
+from raidtui.model.answer import known
 from raidtui.model.fact import Fact, FactKind
 from raidtui.model.plan import Harm, NothingToDo, Plan, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.refuse_silence import refuse_silence
 from raidtui.model.snapshot import Snapshot
+from raidtui.model.timer_setup import TimerSetup
 from raidtui.plans.persist import keyword_lines
 from raidtui.plans.target import needs_root
+from raidtui.plans.timers import UNIT_S, timer_steps
 
 _JOURNAL = "/var/log/journal"
 _TIMER = "raidtui-alert.timer"
-_RELOAD = RunTool(argv=("systemctl", "daemon-reload"), why="systemd reads its units again")
 
 
 def plan_alerts(snapshot: Snapshot, setup: AlertSetup, request: AlertRequest) -> Plan | Refusal:
@@ -187,26 +189,11 @@ def _retries(setup: AlertSetup) -> AlertPart:
             "without systemd, what was not sent is tried again only at the next alert",
             "let cron call raidtui alert --send every minute",
         )
-    changed = [path for path, text in setup.units.items() if setup.texts.get(path) != text]
-    if not changed:
-        return part
-    for index, path in enumerate(changed):
-        after = (_RELOAD,) if index == 0 else ()
-        part.steps.append(
-            put_file(setup, path, setup.units[path], why="tries what waits, each minute", after=after)
-        )
-    part.steps.append(_RELOAD)
-    known = any(path.endswith(_TIMER) and path in setup.texts for path in setup.units)
-    back = () if known else (RunTool(argv=("systemctl", "disable", "--now", _TIMER), why="as it was"),)
-    part.steps.append(
-        RunTool(
-            argv=("systemctl", "enable", "--now", _TIMER),
-            why="it runs now, and after each start",
-            timeout_s=UNIT_S,
-            proves=(unit_fact(_TIMER, "enabled"),),
-            undo=back,
-        )
+    is_there = any(path.endswith(_TIMER) and path in setup.texts for path in setup.units)
+    timer = TimerSetup(
+        timer=_TIMER, systemd=True, enabled=known(is_there), units=setup.units, texts=setup.texts
     )
+    part.steps += timer_steps(timer, "tries what waits, each minute")
     return part
 
 

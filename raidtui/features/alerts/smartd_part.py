@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from raidtui.features.alerts.alert_part import REPLACE, UNIT_S, AlertPart, put_file, put_program, unit_fact
+from raidtui.features.alerts.alert_part import REPLACE, AlertPart, put_file, put_program, unit_fact
 from raidtui.host.alert_facts import SMARTD_SCRIPT
 from raidtui.host.watch_facts import SMARTD_RUN, smartd_lines
 from raidtui.model.alert_setup import HOOK, AlertSetup
 from raidtui.model.plan import RefusalCode, RunTool, Step
+from raidtui.plans.timers import UNIT_S
 
 _RUN_SCRIPT = f"{SMARTD_RUN}/{SMARTD_SCRIPT}"
 _RUNNER = "/smartd-runner"

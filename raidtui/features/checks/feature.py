@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from raidtui.frame.feature import Feature, Verbs
+from typing import TYPE_CHECKING
+
+from raidtui.frame.feature import Feature, Verbs, Watching
+
+if TYPE_CHECKING:
+    from raidtui.host.readers.host_reader import HostReader
+    from raidtui.model.plan import Plan, Refusal
+    from raidtui.model.snapshot import Snapshot
 
 
 def _verbs() -> Verbs:
@@ -11,4 +18,11 @@ def _verbs() -> Verbs:
     return VERBS
 
 
-FEATURE = Feature(name="checks", verbs=_verbs)
+def _plan(reader: HostReader, snapshot: Snapshot) -> Plan | Refusal:
+    from raidtui.features.checks.check_setup import read_check_setup
+    from raidtui.features.checks.plan_checks import CheckRequest, plan_checks
+
+    return plan_checks(snapshot, read_check_setup(reader), CheckRequest())
+
+
+FEATURE = Feature(name="checks", verbs=_verbs, watching=Watching(name="checks", plan=_plan))

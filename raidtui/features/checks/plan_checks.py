@@ -37,10 +37,9 @@ from raidtui.model.refuse_silence import refuse_silence
 from raidtui.model.snapshot import Snapshot
 from raidtui.plans.persist import put_file
 from raidtui.plans.target import needs_root
+from raidtui.plans.timers import RELOAD, UNIT_S
 from raidtui.view.units import joined
 
-_RELOAD = RunTool(argv=("systemctl", "daemon-reload"), why="systemd reads its units again")
-_UNIT_S = 60.0
 _DAY = {Rhythm.MONTHLY: "on the first Sunday of each month", Rhythm.WEEKLY: "each Sunday"}
 
 
@@ -268,10 +267,10 @@ def _steps(setup: CheckSetup, wanted: _Wanted) -> Iterator[Step]:
     units = [each.path for each in changed if each.path.startswith(f"{SYSTEM_UNITS}/")]
     yield from _folders(setup, units)
     for each in changed:
-        after = (_RELOAD,) if each.path in units[:1] else ()
+        after = (RELOAD,) if each.path in units[:1] else ()
         yield put_file(setup.texts.get(each.path), each.path, each.text, why=each.why, after=after)
     if units:
-        yield _RELOAD
+        yield RELOAD
     yield from _off(setup, wanted.off)
     yield from _on(setup, wanted.on)
 
@@ -299,13 +298,13 @@ def _off(setup: CheckSetup, timers: Sequence[str]) -> Iterator[Step]:
     if not running:
         return
     linked = tuple(each for each in running if each in setup.linked)
-    back = [RunTool(argv=("systemctl", "enable", "--now", *running), why="as before", timeout_s=_UNIT_S)]
+    back = [RunTool(argv=("systemctl", "enable", "--now", *running), why="as before", timeout_s=UNIT_S)]
     if linked:
         back.append(_wants(linked))
     yield RunTool(
         argv=("systemctl", "disable", "--now", *running),
         why="so nothing is checked twice",
-        timeout_s=_UNIT_S,
+        timeout_s=UNIT_S,
         proves=(*_units(running, "disabled"), *_units(running, "inactive")),
         undo=tuple(back),
     )
@@ -325,9 +324,9 @@ def _on(setup: CheckSetup, timers: Sequence[str]) -> Iterator[Step]:
         yield RunTool(
             argv=("systemctl", "start", *stopped),
             why="without waiting for the next start of the system",
-            timeout_s=_UNIT_S,
+            timeout_s=UNIT_S,
             proves=_units(stopped, "active"),
-            undo=(RunTool(argv=("systemctl", "stop", *stopped), why="as before", timeout_s=_UNIT_S),),
+            undo=(RunTool(argv=("systemctl", "stop", *stopped), why="as before", timeout_s=UNIT_S),),
         )
 
 
@@ -335,7 +334,7 @@ def _wants(timers: Sequence[str]) -> RunTool:
     return RunTool(
         argv=("systemctl", "add-wants", BOOT_TARGET, *timers),
         why=f"{joined(timers)} {'start' if len(timers) > 1 else 'starts'} with the system",
-        timeout_s=_UNIT_S,
+        timeout_s=UNIT_S,
         proves=(
             *_units(timers, "enabled"),
             *(Fact(kind=FactKind.NODE, subject=_link(each)) for each in timers),
@@ -351,11 +350,11 @@ def _unlinked(setup: CheckSetup, timers: Sequence[str]) -> Iterator[Step]:
     """Yield what takes the links back; other links of a timer that was enabled stay."""
     disabled = tuple(each for each in timers if setup.enabled[each].value != "enabled")
     if disabled:
-        yield RunTool(argv=("systemctl", "disable", *disabled), why="as before", timeout_s=_UNIT_S)
+        yield RunTool(argv=("systemctl", "disable", *disabled), why="as before", timeout_s=UNIT_S)
     kept = tuple(each for each in timers if each not in disabled)
     if kept:
         yield RunTool(argv=("rm", "--force", "--", *map(_link, kept)), why="as before")
-        yield _RELOAD
+        yield RELOAD
 
 
 def _units(timers: Sequence[str], state: str) -> tuple[Fact, ...]:

@@ -4,7 +4,7 @@ import shlex
 from pathlib import Path
 
 import raidtui
-from raidtui.features.alerts.alert_plan import unit_text
+from raidtui.host.own_units import with_own_command
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest, Result
 from tests.places import HOUSE
@@ -43,7 +43,7 @@ def install_units(guest: Guest, drop_ins: str = "") -> None:
             seen = f"[Service]\nBindReadOnlyPaths={HOUSE}\n"
             folder = f"/etc/systemd/system/{unit.name}.d"
             guest.run(f"mkdir -p {folder} && printf %s {shlex.quote(seen)} >{folder}/clone.conf")
-        text = unit_text(unit.read_text()).replace("ExecStopPost=raidtui ", stop_words())
+        text = with_own_command(unit.read_text()).replace("ExecStopPost=raidtui ", stop_words())
         guest.run(f"cat >/etc/systemd/system/{unit.name} <<'END'\n{text}{drop_ins}END\n")
     done = inside(guest, "systemctl daemon-reload")
     assert done.status == 0, done.output
@@ -51,7 +51,7 @@ def install_units(guest: Guest, drop_ins: str = "") -> None:
 
 def stop_words() -> str:
     """Return the line that starts the raidtui that is tested after the end of a unit."""
-    return unit_text("ExecStart=raidtui ").rpartition("\n")[2].replace("ExecStart", "ExecStopPost")
+    return with_own_command("ExecStart=raidtui ").rpartition("\n")[2].replace("ExecStart", "ExecStopPost")
 
 
 def run_unit(guest: Guest, unit: str, *, timeout: float = 300.0) -> str:

@@ -21,7 +21,7 @@ class Remark(Struct, frozen=True, kw_only=True, tag=True):
     quiet: bool = False
 
 
-class Rows(Struct, frozen=True, kw_only=True, tag=True):
+class RowsBlock(Struct, frozen=True, kw_only=True, tag=True):
     """A table.
 
     Args:
@@ -66,4 +66,4 @@ class Attachment(Struct, frozen=True, kw_only=True, tag=True):
     sha256: str
 
 
-Block = Heading | Remark | Rows | Typed | Picture | Attachment
+Block = Heading | Remark | RowsBlock | Typed | Picture | Attachment

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from raidtui.features.bench.environment import Part, environment_lines, part_words
 from raidtui.features.bench.report import svg
-from raidtui.features.bench.report.blocks import Attachment, Block, Heading, Picture, Remark, Rows, Typed
+from raidtui.features.bench.report.blocks import Attachment, Block, Heading, Picture, Remark, RowsBlock, Typed
 from raidtui.features.bench.report.method import (
     LATENCY_HEAD,
     LATENCY_NOTE,
@@ -92,7 +92,7 @@ def report_blocks(records: Sequence[RunRecord], files: RunFiles, *, measure: str
     found += [Heading(words="What fio was asked")]
     for words, text in asked_texts(records):
         found += [Remark(words=words), Typed(words=text)]
-    found += [Heading(words="Method"), Rows(rows=method_rows(records))]
+    found += [Heading(words="Method"), RowsBlock(rows=method_rows(records))]
     return [
         *found,
         Heading(words="Runs"),
@@ -121,7 +121,7 @@ def _table(rows: Sequence[SeriesRow], measure: str) -> Iterator[Block]:
         elif row.spread is not None:
             numbers = (kind.words(value) for value in (row.spread.median, row.spread.low, row.spread.high))
             cells.append((row.series.label, *numbers, str(row.spread.count)))
-    yield Rows(rows=cells, head=("", "median", "least", "greatest", "runs"), numbers=True)
+    yield RowsBlock(rows=cells, head=("", "median", "least", "greatest", "runs"), numbers=True)
     yield from (Remark(words=each.sentence) for each in statements_of(rows))
     yield from (Remark(words=words, quiet=True) for words in (family_of(rows), _HOW) if words)
 
@@ -185,7 +185,7 @@ def _latencies(series: Sequence[Series], raws: Mapping[int, bytes]) -> Iterator[
         )
         drawn = svg.plot_svg(lines, svg.latency_axis(values), up, "distribution of latencies")
         yield Picture(svgs=[drawn], note=_NINES)
-    yield Rows(rows=rows, head=LATENCY_HEAD, numbers=True)
+    yield RowsBlock(rows=rows, head=LATENCY_HEAD, numbers=True)
     yield Remark(words=LATENCY_NOTE, quiet=True)
 
 
@@ -254,7 +254,7 @@ def _runs(records: Sequence[RunRecord]) -> Iterator[Block]:
                 "; ".join(text for text in texts if text),
             )
         )
-    yield Rows(rows=rows, head=("run", "what", "figures", "written", "state"))
+    yield RowsBlock(rows=rows, head=("run", "what", "figures", "written", "state"))
     yield Remark(words="Written: to the disk that received most.", quiet=True)
 
 
@@ -266,7 +266,7 @@ def _surroundings(records: Sequence[RunRecord]) -> Iterator[Block]:
         if lines not in seen:
             seen.append(lines)
             yield Heading(words=f"Telemetry from run #{record.id} on")
-            yield Rows(rows=[(what, ", ".join(map(part_words, parts))) for what, parts in lines])
+            yield RowsBlock(rows=[(what, ", ".join(map(part_words, parts))) for what, parts in lines])
 
 
 def data_bytes(records: Sequence[RunRecord], files: RunFiles | None = None) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from raidtui.features.bench.report.blocks import Attachment, Block, Heading, Picture, Remark, Rows, Typed
+from raidtui.features.bench.report.blocks import Attachment, Block, Heading, Picture, Remark, RowsBlock, Typed
 from raidtui.view.text import visible
 
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~&])")
@@ -28,7 +28,7 @@ def _lines(block: Block, heading: str) -> Iterator[str]:
             yield from (f"    {visible(line)}" for line in words.splitlines())
         case Attachment(sha256=sha256):
             yield f"SHA-256 of the data (raidtui bench report --json): `{sha256}`"
-        case Rows(rows=rows, head=head, numbers=numbers):
+        case RowsBlock(rows=rows, head=head, numbers=numbers):
             wide = max((len(row) for row in rows), default=0)
             yield _row(head or [""] * wide)
             yield _row(["---:" if numbers and place else "---" for place in range(wide)], plain=True)

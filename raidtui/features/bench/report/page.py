@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 
-from raidtui.features.bench.report.blocks import Attachment, Block, Heading, Picture, Remark, Rows, Typed
+from raidtui.features.bench.report.blocks import Attachment, Block, Heading, Picture, Remark, RowsBlock, Typed
 from raidtui.features.bench.report.svg import text_of
 
 _STYLE = """
@@ -59,11 +59,11 @@ def _html(block: Block, heading: str) -> str:
                 f'<p><a download="{text_of(name)}" href="{link}">{text_of(name)}</a>: all figures, samples'
                 f" and fio's own JSON. SHA-256 of what is in it: <code>{text_of(sha256)}</code></p>"
             )
-        case Rows():
+        case RowsBlock():
             return _table(block)
 
 
-def _table(rows: Rows) -> str:
+def _table(rows: RowsBlock) -> str:
     head = _cells("th", rows.head, numbers=rows.numbers) if rows.head else ""
     return f"<table>{head}{''.join(_cells('td', row, numbers=rows.numbers) for row in rows.rows)}</table>"
 

@@ -205,7 +205,8 @@ async def test_enter_shows_the_plan_of_the_checks() -> None:
 @SIZES
 def test_the_plan_of_the_alerts(shows: Shows, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     own = {"PYTHONPATH": "/opt/raidtui"}
-    monkeypatch.setattr("raidtui.features.alerts.alert_plan.lasting_environment", lambda: own)
+    for module in ("features.alerts.alert_plan", "host.own_units"):
+        monkeypatch.setattr(f"raidtui.{module}.lasting_environment", lambda: own)
     monkeypatch.setattr("sys.executable", "/opt/raidtui/bin/python")
 
     async def show(pilot: Paces) -> None:
