@@ -12,6 +12,7 @@ from msgspec import Struct
 
 import raidtui
 from release.roots import CLEAN, words_in_root
+from tests.features.alerts.servers import TLS, web_server
 from tests.hosts.trees import host_tree, raid1, raid10
 from tests.lab.guests.terminal import host_terminal
 
@@ -33,12 +34,12 @@ class BareRoot:
         self.folder = folder
         host_tree(raid10(failed=("sdb",)), raid1()).write_to(folder / DEGRADED.lstrip("/"))
 
-    def run(self, *argv: str) -> subprocess.CompletedProcess[str]:
-        """Run a program to its end."""
+    def run(self, *argv: str, given: str = "") -> subprocess.CompletedProcess[str]:
+        """Run a program to its end, with a text on its standard input."""
         return subprocess.run(
             words_in_root(self.folder, *argv),
             env=CLEAN,
-            stdin=subprocess.DEVNULL,
+            input=given,
             capture_output=True,
             check=False,
             text=True,
@@ -84,6 +85,27 @@ def check_program(root: BareRoot, program: str, kind: str) -> None:
     assert step["argv"][:2] == ["mdadm", "--create"]
     assert root.run(program, "wear", "--history").returncode != 70  # SQLite is there
     check_console(root, program)
+    check_alert(root, program)
+
+
+def check_alert(root: BareRoot, program: str) -> None:
+    """Check that an alert goes out over TLS, and nowhere else; what that leaves behind is removed."""
+    left = [root.folder / name for name in ("etc/raidtui", "var/lib/raidtui")]
+    left = [path for path in left if not path.exists()]
+    root.bring(TLS / "ca.pem", "/root/ca.pem")
+    with web_server(certificate="server") as web:
+        address = f"ntfys://127.0.0.1:{web.port}/disks\n"
+        bare = root.run(program, "alert", "--add", "phone", given=address)
+        assert "this host has no CA certificates" in bare.stderr, bare
+        added = root.run(program, "alert", "--add", "phone", "--ca", "/root/ca.pem", given=address)
+        assert added.returncode == 0, added
+        tried = root.run(program, "alert", "--test")
+        assert tried.returncode == 0, tried
+        ((_, body),) = web.got
+    assert json.loads(body)["topic"] == "disks"
+    (root.folder / "root/ca.pem").unlink()
+    for path in left:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def check_console(root: BareRoot, program: str) -> None:
