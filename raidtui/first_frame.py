@@ -333,8 +333,10 @@ def _note(entry: MdstatArray, condition: Condition) -> str:
         return ""  # mdstat does not have the number of slots
     if condition.missing:
         return f"{len(up) - len(condition.not_up)} of {len(up)} in sync"
-    waits = condition.phase and condition.phase != "running"
-    return f"{condition.sync} waits" if waits else entry.read_only
+    if not condition.phase or condition.phase == "running":
+        return entry.read_only
+    # When a delayed sync begins follows from the others' estimates, which take a sample.
+    return condition.sync if condition.phase == "delayed" else f"{condition.sync} waits"
 
 
 def _label(root: str, base: str) -> str:

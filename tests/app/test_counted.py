@@ -124,7 +124,10 @@ def test_modules_of_the_first_frame() -> None:
 
 
 def test_modules_of_the_console() -> None:
-    """What is imported before the first picture, and with the registry."""
+    """What is imported before the first picture, and with the registry.
+
+    Twelve modules more than before: speeds of members, bitmaps, delayed syncs, and lists beside details.
+    """
     code = (
         "import sys; from raidtui.app.palette_later import import_app; import_app();"
         "import raidtui.app.launch, raidtui.app.app; first = len(sys.modules); import raidtui.app.registry;"
@@ -132,8 +135,8 @@ def test_modules_of_the_console() -> None:
     )
     done = subprocess.run((sys.executable, "-P", "-c", code), capture_output=True, text=True, check=True)
     first, all_features = map(int, done.stdout.split())
-    assert first <= 520
-    assert all_features <= 560
+    assert first <= 530
+    assert all_features <= 570
 
 
 def test_modules_of_a_plan() -> None:
