@@ -10,7 +10,6 @@ from raidtui.frame.feature import Verbs, Watching
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
-from raidtui.plans.combined import PlanPart, combined
 
 
 def _watchings() -> dict[str, Watching]:
@@ -27,6 +26,8 @@ def _add(verb: Callable[[str, str], argparse.ArgumentParser]) -> None:
 
 
 def _plan(reader: HostReader, arguments: argparse.Namespace, snapshot: Snapshot) -> Plan | Refusal:
+    from raidtui.plans.combined import PlanPart, combined  # noqa: PLC0415
+
     wanted = arguments.only or tuple(_watchings())
     parts = [
         PlanPart(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from raidtui.features.alerts.alert_plan import read_alerts_plan
 from raidtui.frame.feature import Verbs
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.alert_setup import PARTS, AlertRequest
@@ -24,6 +23,8 @@ def _add(verb: Callable[[str, str], argparse.ArgumentParser]) -> None:
 
 def _plan(reader: HostReader, arguments: argparse.Namespace, snapshot: Snapshot) -> Plan | Refusal:
     """Return the plan."""
+    from raidtui.features.alerts.alert_plan import read_alerts_plan  # noqa: PLC0415
+
     request = AlertRequest(parts=tuple(arguments.only), replaces=arguments.replace)
     return read_alerts_plan(reader, snapshot, request)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from raidtui.features.checks.check_setup import Rhythm, read_check_setup
-from raidtui.features.checks.plan_checks import CheckRequest, plan_checks
 from raidtui.frame.feature import Verbs
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.plan import Plan, Refusal
@@ -27,6 +25,9 @@ def _add(verb: Callable[[str, str], argparse.ArgumentParser]) -> None:
 
 
 def _plan(reader: HostReader, arguments: argparse.Namespace, snapshot: Snapshot) -> Plan | Refusal:
+    from raidtui.features.checks.check_setup import Rhythm, read_check_setup  # noqa: PLC0415
+    from raidtui.features.checks.plan_checks import CheckRequest, plan_checks  # noqa: PLC0415
+
     rhythm = Rhythm.WEEKLY if arguments.weekly else Rhythm.MONTHLY
     request = CheckRequest(rhythm=rhythm, window=arguments.window)
     return plan_checks(snapshot, read_check_setup(reader), request)
