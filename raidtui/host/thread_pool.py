@@ -49,7 +49,7 @@ class ThreadPool:
         self._cancelled = False
         self._error: BaseException | None = None
         self._bell: int | None = None
-        """Readable after a piece of work; only open while somebody waits."""
+        """Becomes readable after each piece of work. It is open only during ``wait``."""
 
     def put(self, key: Hashable, work: Work) -> None:
         """Queue a piece of work, unless one with the same key is queued already.

@@ -211,7 +211,7 @@ class FolderReader(HostReader):
         self.forget("")
 
     def __del__(self) -> None:
-        """Close what is kept open, as files do that nobody refers to any more."""
+        """Close the files that are kept open, as Python closes a file object that is no longer used."""
         for descriptor in getattr(self, "_kept", {}).values():
             os.close(descriptor)
 
