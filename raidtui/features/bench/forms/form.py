@@ -12,7 +12,6 @@ from raidtui.features.bench.forms.fields import (
     how_fields,
     knobs_for,
     what_fields,
-    where_fields,
 )
 from raidtui.features.bench.forms.form_check import refuse_field
 from raidtui.features.bench.forms.form_draft import (
@@ -29,6 +28,7 @@ from raidtui.features.bench.forms.form_draft import (
     FormKind,
 )
 from raidtui.features.bench.forms.known import Candidate, HostChoices, KnobChoice
+from raidtui.features.bench.forms.place_fields import where_fields
 from raidtui.features.bench.option_texts import (
     RequestError,
     read_chunk,
