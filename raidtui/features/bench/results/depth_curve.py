@@ -46,10 +46,12 @@ class DepthCurve(Struct, frozen=True, kw_only=True):
 
     Args:
         label: what else its points have in common; "" for nothing.
+        runs: how many runs of a depth there are at least.
         knee: from so many in flight on, more of them gain little; None where that is not known.
     """
 
     label: str
+    runs: int
     points: tuple[DepthPoint, ...]
     knee: int | None
 
@@ -57,6 +59,7 @@ class DepthCurve(Struct, frozen=True, kw_only=True):
     def sentence(self) -> str:
         """The knee, and which points do not follow Little's law."""
         name = f"{self.label}: " if self.label else ""
+        rests = f"by medians of {self.runs} runs" if self.runs > 1 else "by one run each"
         words = f"{name}not saturated at {self.points[-1].flight} in flight, the most that was measured"
         if self.knee is not None:
             words = (
@@ -65,7 +68,7 @@ class DepthCurve(Struct, frozen=True, kw_only=True):
         odd = [str(point.flight) for point in self.points if not point.follows_little]
         if odd:
             words += f"; at {joined(odd)}, rate times latency is not the depth: fio itself may be the limit"
-        return f"{words}."
+        return f"{words} ({rests})."
 
 
 def depth_curves(series: Sequence[Series]) -> tuple[DepthCurve, ...]:
@@ -87,7 +90,8 @@ def depth_curves(series: Sequence[Series]) -> tuple[DepthCurve, ...]:
 
 def _curve(label: str, series: Sequence[Series]) -> DepthCurve:
     points = tuple(sorted((_point(one) for one in series), key=lambda point: point.flight))
-    return DepthCurve(label=label, points=points, knee=_knee(points))
+    runs = min(len(one.runs) for one in series)
+    return DepthCurve(label=label, runs=runs, points=points, knee=_knee(points))
 
 
 def _point(series: Series) -> DepthPoint:

@@ -26,13 +26,13 @@ def curve(rates: dict[int, float]) -> DepthCurve:
 def test_the_knee_is_where_no_deeper_queue_gains() -> None:
     found = curve({1: 8_000, 2: 15_000, 4: 28_000, 8: 50_000, 16: 52_000, 32: 51_000})
     assert (found.knee, [point.flight for point in found.points]) == (8, [1, 2, 4, 8, 16, 32])
-    assert found.sentence == "saturated at 8 in flight: more of them gain less than 10 %."
+    assert found.sentence == "saturated at 8 in flight: more of them gain less than 10 % (by one run each)."
 
 
 def test_a_dip_is_no_knee() -> None:
     assert curve({1: 8_000, 2: 8_100, 4: 28_000, 8: 50_000}).knee is None
     assert curve({1: 8_000, 2: 8_100, 4: 28_000, 8: 50_000}).sentence == (
-        "not saturated at 8 in flight, the most that was measured."
+        "not saturated at 8 in flight, the most that was measured (by one run each)."
     )
 
 
@@ -42,7 +42,7 @@ def test_where_rate_times_latency_is_not_the_depth() -> None:
     (found,) = depth_curves(series_of([lone, *rest]))
     assert [point.follows_little for point in found.points] == [False, True, True]
     assert found.sentence.endswith(
-        "; at 1, rate times latency is not the depth: fio itself may be the limit."
+        "; at 1, rate times latency is not the depth: fio itself may be the limit (by one run each)."
     )
 
 
