@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from raidtui.frame import wizard_lines as wizard
 from raidtui.plans.wizard.wizard_draft import JOURNAL, MEMBER, SPARE, WizardChoice, WizardDraft
 from raidtui.view.line import Line
+from raidtui.view.units import counted
 
+_LEGEND = " Space: a member, by slot · s: a spare · w: the write journal of RAID 4, 5 or 6"
 _MARKS = {SPARE: "sp", JOURNAL: "jnl"}
 
 
@@ -17,7 +19,7 @@ def device_step(
     draft: WizardDraft,
     size: tuple[int, int],
     *,
-    legend: str,
+    proposed: tuple[str, ...],
     note: Sequence[Line],
 ) -> list[Line]:
     """Return the table of the devices, and below it the empty slots, the legend and the note.
@@ -27,7 +29,7 @@ def device_step(
         at: the chosen row.
         draft: what was decided.
         size: cells and lines that there are.
-        legend: what the keys do.
+        proposed: the devices that were ticked to begin with.
         note: what is known of the chosen row.
     """
     width, height = size
@@ -36,6 +38,9 @@ def device_step(
     rows = rows or [[(" No such device.", "warn")]]
     at_slots = at == len(devices)
     count: Line = [(f"{'▸' if at_slots else ' '}{slots.words}", "key" if at_slots else "plain")]
+    legend = _LEGEND
+    if proposed and draft.devices == proposed:
+        legend = f" Ticked: {counted(len(proposed), 'free device')} of one kind. Enter takes them."
     below = [count, [(legend, "dim")], [], *note]
     longest = 3 + max(len(wizard.row_note(pick, width)) for pick in picks)
     return [head, *wizard.with_note(rows, at, below, height - 1, longest)]

@@ -50,12 +50,10 @@ from raidtui.plans.wizard.wizard_steps import (
 )
 from raidtui.view.line import Line
 from raidtui.view.text import visible
-from raidtui.view.units import counted
 from raidtui.view.wrapping import wrapped
 
 TITLE = "Build an array"
 _MOST_TYPED = 60
-_LEGEND = " Space: a member, by slot · s: a spare · w: the write journal of RAID 4, 5 or 6"
 _CHOOSES = frozenset({"space", "left", "right", "h", "l", "s", "w"})
 _QUESTIONS = {
     DEVICES: "1 of 3: which disks?",
@@ -257,14 +255,8 @@ class WizardScreen(RowsForm[WizardDraft]):
         note = self._note(width)
         return [
             *wanted,
-            *device_step(self._picks, self._at, self.draft, size, legend=self._legend, note=note),
+            *device_step(self._picks, self._at, self.draft, size, proposed=self._proposed, note=note),
         ]
-
-    @property
-    def _legend(self) -> str:
-        if self._proposed and self.draft.devices == self._proposed:
-            return f" Ticked: {counted(len(self._proposed), 'free device')} of one kind. Enter takes them."
-        return _LEGEND
 
     def _note(self, width: int) -> list[Line]:
         if self._said:
