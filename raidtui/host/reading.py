@@ -39,6 +39,7 @@ _TOGETHER = 64
 _WEAR_S = 1.0
 """How long to wait for SMART after everything else has been read."""
 _UNKNOWN_WEAR = "has not answered smartctl yet: its wear and its health are not known"
+_LATE = "smartctl has not answered yet"
 _UNSETTLED = "udev has not finished with it: what it holds is not known yet"
 _NAMES, _HOST, _ON_TOP, _USES, _WEAR, _JUDGE = "names", "host", "on top", "uses", "wear", "judge"
 _WORDS = {
@@ -269,7 +270,7 @@ class Reading:
         worn = self._judged.get(name)
         if worn is not None and worn.disk.identity == device.disk.identity:
             return replace(device, **{name: getattr(worn, name) for name in _JUDGED})
-        return device if wear_known else replace(device, trouble=_UNKNOWN_WEAR)
+        return device if wear_known else replace(device, trouble=_UNKNOWN_WEAR, unjudged=_LATE)
 
     # -- called by the threads
 

@@ -223,7 +223,7 @@ def test_what_else_speaks_against_an_array() -> None:
         disk("sdc", wear_percent=85, size_bytes=3 * TB),
     )
     assert said(there, level="raid5") == [
-        (Gravity.STOP, "sda: failing by SMART or the kernel's log. Do not build on it."),
+        (Gravity.STOP, "sda: is dying. Do not build on it."),
         (Gravity.STOP, "sdb: USB. Bridges drop out under load and hide SMART."),
         (Gravity.WARN, "sdc: 80 % or more of the rated life is used."),
         (Gravity.WARN, "hard disk and SSD mixed: the slowest member sets the pace."),
@@ -240,6 +240,10 @@ def test_what_smart_and_sectors_say_of_an_array() -> None:
         disk("sdc", unjudged="smartctl is not installed"),
     )
     unknown = (Gravity.NOTE, "sdc: health not known: smartctl is not installed.")
+    slow = replace(there.devices["sda"], trouble="has not answered yet", unjudged="smartctl is late")
+    silent = replace(there, devices={**there.devices, "sda": slow})
+    assert Gravity.STOP not in [weight for weight, _ in said(silent, level="raid1")]
+    assert (Gravity.NOTE, "sda: health not known: smartctl is late.") in said(silent, level="raid1")
     mixed = (Gravity.WARN, "Sectors of 512 and 4096 bytes: the array's are 4096.")
     assert said(there, level="raid1") == [
         (Gravity.WARN, f"sda, sdb: {late}; md then drops it. Pane 7 has the remedy."),

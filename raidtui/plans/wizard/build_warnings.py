@@ -56,9 +56,9 @@ def warnings_of(draft: WizardDraft, survey: Survey) -> tuple[BuildWarning, ...]:
 
 
 def _of_disks(draft: WizardDraft, devices: list[Device]) -> Iterator[BuildWarning]:
-    if names := _names(each for each in devices if each.trouble):
-        words = f"{names}: failing by SMART or the kernel's log. Do not build on it."
-        yield BuildWarning(weight=Gravity.STOP, words=words)
+    for trouble in dict.fromkeys(each.trouble for each in devices if each.trouble and not each.unjudged):
+        names = _names(each for each in devices if each.trouble == trouble)
+        yield BuildWarning(weight=Gravity.STOP, words=f"{names}: {trouble}. Do not build on it.")
     if names := _names(each for each in devices if is_usb(each)):
         words = f"{names}: USB. Bridges drop out under load and hide SMART."
         yield BuildWarning(weight=Gravity.STOP, words=words)
@@ -70,10 +70,9 @@ def _of_disks(draft: WizardDraft, devices: list[Device]) -> Iterator[BuildWarnin
     if late:
         words = f"{_names(iter(late))}: {late[0].retries}; md then drops it. Pane 7 has the remedy."
         yield BuildWarning(weight=Gravity.WARN, words=words)
-    unjudged = [each for each in devices if each.unjudged]
-    if unjudged:
-        words = f"{_names(iter(unjudged))}: health not known: {unjudged[0].unjudged}."
-        yield BuildWarning(weight=Gravity.NOTE, words=words)
+    for why in dict.fromkeys(each.unjudged for each in devices if each.unjudged):
+        names = _names(each for each in devices if each.unjudged == why)
+        yield BuildWarning(weight=Gravity.NOTE, words=f"{names}: health not known: {why}.")
     limit = _WORN_STRIPED if draft.level == "raid0" else _WORN
     if names := _names(each for each in devices if (each.wear_percent or 0) >= limit):
         striped = draft.level == "raid0"

@@ -77,7 +77,7 @@ def is_shingled(device: Device) -> bool:
 def unfit_words(device: Device) -> str:
     """Return why a device is not proposed as a member, although it could become one; "" where it is."""
     if device.trouble:
-        return "it has trouble"
+        return "its health is not known yet" if device.unjudged else "it has trouble"
     if is_usb(device):
         return "USB: bridges drop out and hide SMART"
     if is_shingled(device):
