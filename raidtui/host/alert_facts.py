@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from raidtui.host.md.configured import conf_entries, conf_files
 from raidtui.host.on_top import runs_systemd
-from raidtui.host.own_units import read_enabled
+from raidtui.host.own_units import read_enabled, read_timer_state
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.system_units import SYSTEM_UNITS, unit_text
 from raidtui.host.watch_facts import SMARTD_RUN, conf_word, journal_storage, read_watchers
@@ -13,6 +13,7 @@ from raidtui.model.answer import known
 from raidtui.model.watchers import Watchers
 
 _MONITOR = "mdmonitor.service"
+ALERT_TIMER = "raidtui-alert.timer"
 _SMARTDS = ("smartmontools.service", "smartd.service")
 _FOLDERS = ("/etc/raidtui", "/etc/mdadm", SMARTD_RUN, "/var/log/journal")
 
@@ -40,6 +41,7 @@ def read_alert_setup(
     wanted = {f"{SYSTEM_UNITS}/{name}": text for name, text in units.items()}
     paths = (*confs, HOOK, f"{SMARTD_RUN}/{SMARTD_SCRIPT}", *wanted, *((smartd.conf,) if smartd else ()))
     texts = {path: text for path in paths if (text := reader.byte_text(path)) is not None}
+    enabled, active = read_timer_state(reader, ALERT_TIMER, is_there=all(path in texts for path in wanted))
     systemd = runs_systemd(reader)
     monitor = unit_text(reader, _MONITOR) if systemd else None
     installs = monitor is not None and "[Install]" in monitor
@@ -59,6 +61,8 @@ def read_alert_setup(
         kept=watchers.kept,
         hook=hook,
         units=wanted,
+        timer_enabled=enabled,
+        timer_active=active,
         owned_by=owned_by,
     )
 

@@ -10,7 +10,7 @@ from raidtui.built import lasting_command, lasting_environment
 from raidtui.host.on_top import runs_systemd
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.system_units import SYSTEM_UNITS, UNIT_FOLDERS, unit_state
-from raidtui.model.answer import Answer
+from raidtui.model.answer import Answer, known
 from raidtui.model.timer_setup import TimerSetup
 
 _EXEC = "ExecStart=raidtui "
@@ -40,18 +40,39 @@ def read_timer(reader: HostReader, stem: str) -> TimerSetup:
         for name in names
     )
     units = {} if brought else {f"{SYSTEM_UNITS}/{name}": own_unit_text(name) for name in names}
-    systemd = runs_systemd(reader)
+    texts = {path: text for path in units if (text := reader.byte_text(path)) is not None}
+    enabled, active = read_timer_state(reader, names[1], is_there=brought or len(texts) == len(units))
     return TimerSetup(
         timer=names[1],
-        systemd=systemd,
-        enabled=read_enabled(reader, names[1]),
+        systemd=runs_systemd(reader),
+        enabled=enabled,
+        active=active,
         units=units,
-        texts={path: text for path in units if (text := reader.byte_text(path)) is not None},
+        texts=texts,
     )
+
+
+def read_timer_state(reader: HostReader, timer: str, *, is_there: bool) -> tuple[Answer[bool], Answer[bool]]:
+    """Return whether a timer starts with the host, and runs now: neither where its files are not there."""
+    if not is_there:
+        return known(False), known(False)
+    return read_enabled(reader, timer), _read_unit_is(reader, "is-active", timer, "active")
 
 
 def read_enabled(reader: HostReader, unit: str) -> Answer[bool]:
     """Return whether a unit is enabled, as systemctl says; one that is not there is not."""
-    word = unit_state(reader, "is-enabled", unit)
-    enabled = word.value == "enabled" if word.is_known else None
-    return Answer(kind=word.kind, value=enabled, source=word.source, why=word.why)
+    return _read_unit_is(reader, "is-enabled", unit, "enabled")
+
+
+def _read_unit_is(reader: HostReader, verb: str, unit: str, state: str) -> Answer[bool]:
+    """Return whether systemctl says so of a unit.
+
+    Args:
+        reader: the host.
+        verb: is-enabled or is-active.
+        unit: its name.
+        state: the word that means it.
+    """
+    word = unit_state(reader, verb, unit)
+    is_so = word.value == state if word.is_known else None
+    return Answer(kind=word.kind, value=is_so, source=word.source, why=word.why)

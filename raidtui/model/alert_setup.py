@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
-from raidtui.model.answer import Answer, known
+from raidtui.model.answer import Answer, AnswerKind, known
 from raidtui.model.watchers import Smartd
 
 
@@ -29,6 +29,7 @@ class AlertSetup(Struct, frozen=True, kw_only=True):
         kept: where the kernel's messages outlive a restart; "" for nowhere.
         hook: the text that the hook is to have.
         units: the texts that raidtui's units are to have, by path.
+        timer_enabled, timer_active: whether the timer of them starts with the host, and runs now.
         owned_by: the user who may change the raidtui that is called, by number; 0 for root alone.
     """
 
@@ -47,6 +48,8 @@ class AlertSetup(Struct, frozen=True, kw_only=True):
     kept: str = ""
     hook: str = ""
     units: Mapping[str, str] = field(default_factory=dict)
+    timer_enabled: Answer[bool] = Answer(kind=AnswerKind.NOT_ASKED, why="systemctl was not asked")
+    timer_active: Answer[bool] = Answer(kind=AnswerKind.NOT_ASKED, why="systemctl was not asked")
     owned_by: int = 0
 
 

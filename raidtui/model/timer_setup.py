@@ -15,7 +15,8 @@ class TimerSetup(Struct, frozen=True, kw_only=True):
     Args:
         timer: its name.
         systemd: whether systemd runs the host.
-        enabled: whether it is enabled.
+        enabled: whether it starts with the host.
+        active: whether it runs now.
         units: the files that it needs, by path, with the texts that they are to have; none where a package
             has brought them.
         texts: those of them that are there.
@@ -24,5 +25,6 @@ class TimerSetup(Struct, frozen=True, kw_only=True):
     timer: str
     systemd: bool
     enabled: Answer[bool]
+    active: Answer[bool]
     units: Mapping[str, str] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)

@@ -31,8 +31,9 @@ def plan_timer(snapshot: Snapshot, setup: TimerSetup, why: str) -> Plan | Refusa
             why=f"{setup.timer} needs systemd, which does not run here",
             remedy="have cron call what it calls",
         )
-    if refusal := refuse_silence(setup.enabled, package="systemd"):
-        return refusal
+    for answer in (setup.enabled, setup.active):
+        if refusal := refuse_silence(answer, package="systemd"):
+            return refusal
     steps = tuple(timer_steps(setup, why))
     if not steps:
         return NothingToDo(why=f"{setup.timer} runs already")
@@ -49,21 +50,22 @@ def plan_timer(snapshot: Snapshot, setup: TimerSetup, why: str) -> Plan | Refusa
 def timer_steps(setup: TimerSetup, why: str) -> list[Step]:
     """Return the steps that have a timer run: () where it does, with the files that it is to have."""
     changed = [path for path, text in setup.units.items() if setup.texts.get(path) != text]
-    if not changed and setup.enabled.value:
+    if not changed and setup.enabled.value and setup.active.value:
         return []
     steps: list[Step] = []
     for index, path in enumerate(changed):
         after = (RELOAD,) if index == 0 else ()
         steps.append(put_file(setup.texts.get(path), path, setup.units[path], why=why, after=after))
     steps += [RELOAD] if changed else []
-    back = RunTool(argv=("systemctl", "disable", "--now", setup.timer), why="as it was")
+    back = ("stop",) if setup.enabled.value else ("disable",) if setup.active.value else ("disable", "--now")
+    as_before = RunTool(argv=("systemctl", *back, setup.timer), why="as it was")
     steps.append(
         RunTool(
             argv=("systemctl", "enable", "--now", setup.timer),
             why="it runs now, and after each start",
             timeout_s=UNIT_S,
             proves=(Fact(kind=FactKind.UNIT, subject=setup.timer, value="enabled"),),
-            undo=() if setup.enabled.value else (back,),
+            undo=() if setup.enabled.value and setup.active.value else (as_before,),
         )
     )
     return steps

@@ -22,11 +22,12 @@ PACKAGED = "/usr/lib/systemd/system"
 TIMERS = ("raidtui-wear", "raidtui-advice", "raidtui-alert")
 
 
-def timers(host: Kernel, *, state: str, packaged: bool = False) -> None:
+def timers(host: Kernel, *, state: str, active: str = "inactive", packaged: bool = False) -> None:
     """What systemctl says of raidtui's timers, and where their files are, if they are there."""
     for stem in TIMERS:
-        asked = output_path(("systemctl", "is-enabled", f"{stem}.timer"))
-        host.put(asked, f"exit {int(state != 'enabled')}\n{state}\n")
+        for verb, word in (("is-enabled", state), ("is-active", active)):
+            asked = output_path(("systemctl", verb, f"{stem}.timer"))
+            host.put(asked, f"exit {int(word not in {'enabled', 'active'})}\n{word}\n")
         for name in (f"{stem}.service", f"{stem}.timer"):
             if packaged and stem != "raidtui-alert":
                 host.put(f"{PACKAGED}/{name}", "as packaged\n")
@@ -69,7 +70,7 @@ def test_from_nothing() -> None:
 
 def test_what_is_there_is_left_alone() -> None:
     ready = host({HOOK: hook_text(), CONF: f"PROGRAM {HOOK}\n"})
-    timers(ready, state="enabled")
+    timers(ready, state="enabled", active="active")
     assert isinstance(plan(ready, "wear", "advice", "alerts"), NothingToDo)
     found = made(host({HOOK: hook_text(), CONF: f"PROGRAM {HOOK}\n"}), "alerts")
     assert found.title == "set up monitoring: alerts"
@@ -87,9 +88,20 @@ def test_timers_that_a_package_has_brought_are_only_enabled() -> None:
     ]
 
 
+def test_a_timer_that_is_enabled_and_does_not_run_is_started() -> None:
+    stopped = host()
+    timers(stopped, state="enabled", active="inactive")
+    found = made(stopped, "wear")
+    assert [step.command for step in found.steps] == ["systemctl enable --now raidtui-wear.timer"]
+    assert [step.command for step in found.undo] == ["systemctl stop raidtui-wear.timer"]
+
+
 def test_whether_a_timer_runs_is_not_guessed() -> None:
     """Where systemctl says nothing, that part is left out; asked for by itself, it is refused."""
     silent = host()
+    for stem in TIMERS[:2]:
+        for name in (f"{stem}.service", f"{stem}.timer"):
+            silent.put(f"{PACKAGED}/{name}", "as packaged\n")
     found = made(silent)
     assert found.title == "set up monitoring: alerts"
     assert any(note.startswith("wear is left out: ") for note in found.notes)

@@ -7,7 +7,7 @@ from typing import Any
 
 from raidtui.features.alerts.alert_plan import hook_text
 from raidtui.features.alerts.plan_alerts import plan_alerts
-from raidtui.host.alert_facts import read_alert_setup
+from raidtui.host.alert_facts import ALERT_TIMER, read_alert_setup
 from raidtui.host.own_units import with_own_command
 from raidtui.host.tools import output_path
 from raidtui.model.alert_setup import HOOK, AlertRequest
@@ -28,6 +28,10 @@ NORMAL: dict[str, str] = {
     CONF: "HOMEHOST <system>\nMAILADDR root\n",
     "/usr/lib/systemd/system/mdmonitor.service": "[Service]\nExecStart=/sbin/mdadm --monitor --scan\n",
     "/var/log/journal/0123/system.journal": "",
+}
+RUNS = {
+    output_path(("systemctl", "is-enabled", ALERT_TIMER)): "exit 0\nenabled\n",
+    output_path(("systemctl", "is-active", ALERT_TIMER)): "exit 0\nactive\n",
 }
 SMARTD_RUNS = {
     "/proc/800/cmdline": "/usr/sbin/smartd\0-n\0",
@@ -57,6 +61,7 @@ THERE: dict[str, str | None] = {
     CONF: f"PROG {HOOK}\n",
     SMARTD: f"/dev/sda -m <nomailer> -M exec {HOOK}\n",
     **SMARTD_RUNS,
+    **RUNS,
     **{f"/etc/systemd/system/{name}": text for name, text in UNITS.items()},
 }
 

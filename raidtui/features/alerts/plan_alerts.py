@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from raidtui.features.alerts.alert_part import REPLACE, AlertPart, put_file, put_program, unit_fact
 from raidtui.features.alerts.smartd_part import report_smartd
+from raidtui.host.alert_facts import ALERT_TIMER
 from raidtui.model.alert_setup import HOOK, PARTS, AlertRequest, AlertSetup
-from raidtui.model.answer import known
 from raidtui.model.fact import Fact, FactKind
 from raidtui.model.plan import Harm, NothingToDo, Plan, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.refuse_silence import refuse_silence
@@ -18,7 +18,6 @@ from raidtui.plans.target import needs_root
 from raidtui.plans.timers import UNIT_S, timer_steps
 
 _JOURNAL = "/var/log/journal"
-_TIMER = "raidtui-alert.timer"
 
 
 def plan_alerts(snapshot: Snapshot, setup: AlertSetup, request: AlertRequest) -> Plan | Refusal:
@@ -189,9 +188,17 @@ def _retries(setup: AlertSetup) -> AlertPart:
             "without systemd, what was not sent is tried again only at the next alert",
             "let cron call raidtui alert --send every minute",
         )
-    is_there = any(path.endswith(_TIMER) and path in setup.texts for path in setup.units)
+    for answer in (setup.timer_enabled, setup.timer_active):
+        part.refusal = refuse_silence(answer, package="systemd")
+        if part.refusal:
+            return part
     timer = TimerSetup(
-        timer=_TIMER, systemd=True, enabled=known(is_there), units=setup.units, texts=setup.texts
+        timer=ALERT_TIMER,
+        systemd=True,
+        enabled=setup.timer_enabled,
+        active=setup.timer_active,
+        units=setup.units,
+        texts=setup.texts,
     )
     part.steps += timer_steps(timer, "tries what waits, each minute")
     return part
